@@ -35,7 +35,10 @@ class LoopJudge {
   [[nodiscard]] const Dims& shape_of(int i) const { return g_.shapes[input(i).shape]; }
   [[nodiscard]] bool is_inside(NodeId id) const { return level_[id] != kNoId && !is_loop_result(g_.nodes[id].op); }
   [[nodiscard]] bool is_inside(const GraphNode& n, int i) const { return is_inside(n.inputs[i].node); }
-  [[nodiscard]] bool is_token(int i) const { return input(i).op == Op::LoopNext || input(i).op == Op::LoopLevel; }
+  [[nodiscard]] bool is_token(int i) const {
+    const Op op = input(i).op;
+    return op == Op::LoopNext || op == Op::LoopWhile || op == Op::LoopLevel;
+  }
   [[nodiscard]] std::int64_t levels() const { return g_.shape(level_[id_])[0]; }
 
   Broken check(const GraphNode& n) {
@@ -61,6 +64,9 @@ class LoopJudge {
     constexpr Broken kShapes = "shapes that a loop does not take", kInputs = "inputs that a loop does not take";
     const Dims& shape = g_.shape(id_);
     const int value = n.op == Op::LoopNext ? 1 : 0, token = n.n_inputs - 1;
+    if (n.op == Op::LoopWhile)
+      return input(1).op == Op::LoopLevel && n.dtype == bool_ && input(0).dtype == bool_ && shape.empty() ? nullptr
+                                                                                                          : kInputs;
     if (n.op != Op::LoopNext && input(value).dtype != n.dtype) return "another dtype than the value has";
     if (n.op == Op::LoopCarry || n.op == Op::LoopElement) {
       if (is_inside(n, 0) || input(1).op != Op::LoopLevel) return kInputs;
@@ -83,6 +89,26 @@ class LoopJudge {
     return longer == lanes ? nullptr : kShapes;
   }
 
+  [[nodiscard]] GraphEdge without_views(GraphEdge e) const {
+    while (g_.nodes[e.node].op == Op::View) e = g_.nodes[e.node].inputs[0];
+    return e;
+  }
+
+  /// Only carries differ from level to level, and only they lead out.
+  [[nodiscard]] bool ends_well(NodeId level) const {
+    std::vector<GraphEdge> nexts;
+    for (NodeId id = level; id < g_.nodes.size(); ++id)
+      if (level_[id] == level && g_.nodes[id].op == Op::LoopNext)
+        nexts.push_back(without_views(g_.nodes[id].inputs[1]));
+    for (NodeId id = level; id < g_.nodes.size(); ++id) {
+      const GraphNode& n = g_.nodes[id];
+      if (level_[id] != level) continue;
+      if (n.op == Op::LoopElement || n.op == Op::LoopStack) return false;
+      if (n.op == Op::LoopLast && std::ranges::find(nexts, without_views(n.inputs[0])) == nexts.end()) return false;
+    }
+    return true;
+  }
+
   /// The rules of a loop as a whole, at its level.
   Broken check_whole(NodeId level) {
     if (g_.nodes[level].op != Op::LoopLevel) return nullptr;
@@ -102,8 +128,10 @@ class LoopJudge {
       chain = n.inputs[1];
     }
     if (lanes == nullptr) return nullptr;  // nothing is left of it
-    for (NodeId at = chain.node; at != level; at = g_.nodes[at].inputs[2].node) --carries;
+    NodeId foot = chain.node;
+    for (; g_.nodes[foot].op == Op::LoopNext; foot = g_.nodes[foot].inputs[2].node) --carries;
     if (carries != 0) return "a carry that the results do not know";
+    if (g_.nodes[foot].op == Op::LoopWhile && !ends_well(level)) return "a loop that ends, with values of its levels";
     std::vector<bool> behind(g_.nodes.size());  // made from results of the loop
     for (NodeId id = level + 1; id < g_.nodes.size(); ++id) {
       const GraphNode& n = g_.nodes[id];

@@ -22,10 +22,13 @@
 // depends on it has a value at each level, of which no memory knows: LoopElement(x, level) is x without an axis, along
 // which it stands at k; LoopCarry(init, level) is init at the first level, and later what its LoopNext(carry, value,
 // others) named at the level before; elementwise ops and broadcasts are between them, and nothing else. The LoopNexts
-// of a loop are a chain of tokens, without dimensions, that begins at the level. Two ops lead out of the loop, over the
-// whole chain: LoopStack(value, chain) is the value at all levels along a new axis, LoopLast(value, chain) at the last
-// one. Both have the extents that the values of the loop broadcast to. A Scalar is a 0-d value that becomes a kernel
-// argument, never source text. An edge is (node, output index). An evaluated node is a leaf.
+// of a loop are a chain of tokens, without dimensions, that begins at the level, or at LoopWhile(condition, level). Two
+// ops lead out of the loop, over the whole chain: LoopStack(value, chain) is the value at all levels along a new axis,
+// LoopLast(value, chain) at the last one. Both have the extents that the values of the loop broadcast to. With a
+// LoopWhile, carries are all that levels differ in, and they keep their values where the condition is false: levels
+// behind are not computed. Only LoopLasts of next values lead out of such a loop. A Scalar is a 0-d value that becomes
+// a kernel argument, never source text. An edge is (node, output index). An evaluated node is a leaf. An
+// Input that is lazy waits for a call of the user's code (call.h).
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
@@ -53,6 +56,7 @@
 namespace tarry::graph {
 
 struct Node;
+class Call;
 
 /// Typed 16-byte cell of a scalar: the value in its dtype, zero-padded.
 struct ScalarCell {
@@ -114,6 +118,8 @@ struct Extra : support::Recycled {
   List<std::int64_t> dims;                 ///< the shape where rank > Node::kInlineRank
   List<std::shared_ptr<Storage>> results;  ///< one per output once Ready
   std::exception_ptr error;                ///< once Failed
+  std::shared_ptr<Call> call;              ///< of an Input that is lazy: what makes its value (call.h)
+  std::uint32_t call_result = 0;
 };
 
 struct alignas(128) Node {

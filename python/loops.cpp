@@ -45,6 +45,19 @@ void bind_loops(nb::module_& m) {
       },
       "b"_a, "a"_a, "x"_a, nb::kw_only(), "axis"_a = -1, document("lfilter"));
   m.def(
+      "_while_loop",
+      [](const nb::callable& condition, const nb::callable& body, nb::handle init, std::int64_t limit) {
+        const LoopCondition goes_on = [&](std::span<const Array> state) {
+          Value answer(condition(tuple_of({state.begin(), state.end()})));
+          return answer.array();
+        };
+        const LoopStep step = [&](std::span<const Array> state) {
+          return arrays_of(body(tuple_of({state.begin(), state.end()})));
+        };
+        return tuple_of(while_loop(goes_on, step, arrays_of(init), {limit}, line()));
+      },
+      "condition"_a, "body"_a, "init"_a, "limit"_a);
+  m.def(
       "_scan",
       [](const nb::callable& body, nb::handle init, nb::handle xs, std::optional<std::int64_t> length, int axis,
          bool reverse) {

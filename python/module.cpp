@@ -20,6 +20,7 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_grouping(m);
   tarry::python::bind_windows(m);
   tarry::python::bind_loops(m);
+  tarry::python::bind_own_code(m);
   tarry::python::bind_random(m);
   tarry::python::bind_dlpack(m, array);
   tarry::python::bind_cuda_interface(array);

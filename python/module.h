@@ -32,6 +32,7 @@ void bind_files(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_indexing(nb::module_& m, ArrayClass& array);
 void bind_linalg(nb::module_& m, ArrayClass& array);
+void bind_own_code(nb::module_& m);
 void bind_loops(nb::module_& m);
 void bind_manipulation(nb::module_& m, ArrayClass& array);
 void bind_grouping(nb::module_& m);

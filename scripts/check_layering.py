@@ -29,7 +29,7 @@ ROOMS = {
 # room -> rows of its wings (folders; "" is the room itself), from below: a wing may include those of the rows before
 # its own, so no two wings include each other. "*" stands for every wing that no row names.
 WINGS = {
-    "graph": [[""], ["fusion", "record", "slices"], ["passes"]],
+    "graph": [[""], ["fusion", "record", "slices"], ["functions", "passes"]],
     "codegen": [["ir", "prelude"], ["interpret", "lower", "render"], ["c", "cuda"]],
     "runtime": [
         [""], ["device"], ["device/compilers"], ["device/cpu", "device/cuda"], ["plan"], ["observe"], ["warm"],

@@ -23,6 +23,7 @@ CHAPTERS = [  # page, title, headers
     ("reductions", "Reductions", ["reduce.h"]),
     ("statistics", "Statistics", ["statistics.h"]),
     ("scans", "Scans", ["scan.h"]),
+    ("own_code", "Your own code", ["function.h", "kernel.h"]),
     ("loops", "Loops", ["loop.h", "solve.h"]),
     ("functions", "Whole functions", ["replay.h"]),
     ("manipulation", "Manipulation", ["views.h"]),

@@ -49,6 +49,9 @@ class RecurrenceWriter {
       w_.open_loop("k", "0", "p->" + slot_name({SlotKind::Scalar, ir_.levels[static_cast<std::size_t>(stage)]}));
       places(Region::Point, stage, "k");
       w_.loop(level_loop(stage));
+      each(Region::Point, stage, [&](Value v, const Instr& in) {
+        if (in.kind == InstrKind::While) leave_at_end(v);
+      });
       w_.close();
     }
     w_.close();
@@ -81,6 +84,7 @@ class RecurrenceWriter {
       const Instr& in = ir_.instrs[v];
       if (is_once(in)) array(fmt::format("row{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::Carried) array(fmt::format("c{}", v), in.dtype, std::to_string(lanes_));
+      if (in.kind == InstrKind::While) array(fmt::format("e{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::Last) array(fmt::format("l{}", v), in.dtype, std::to_string(lanes_));
     }
     for (std::size_t h = 0; h < ir_.arrays.size(); ++h)
@@ -91,6 +95,13 @@ class RecurrenceWriter {
   [[nodiscard]] static bool is_once(const Instr& in) {
     return in.region == Region::Row &&
            (in.kind == InstrKind::Load || in.kind == InstrKind::Compute || in.kind == InstrKind::Kept);
+  }
+
+  /// Leaves the loop where no lane goes on.
+  void leave_at_end(Value v) {
+    w_.line("int on = 0;");
+    w_.line(fmt::format("for (tarry_i64 j = 0; j < m; ++j) on |= e{}[j];", v));
+    w_.line("if (!on) break;");
   }
 
   /// Addresses at level `k`.
@@ -129,6 +140,8 @@ class RecurrenceWriter {
     each(region, stage, [&](Value v, const Instr& in) {
       if (in.kind == InstrKind::Keep)
         loop.kept.emplace_back(fmt::format("x{}[j]", v), in.args[0]);
+      else if (in.kind == InstrKind::While)
+        loop.kept.emplace_back(fmt::format("e{}[j]", v), in.args[0]);
       else if (!is_placed(in))
         loop.values.push_back(v);
     });

@@ -314,6 +314,7 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Inside: text = holds_.at(instr.index); break;
     case InstrKind::Neighbour:
     case InstrKind::Carried:
+    case InstrKind::While:
     case InstrKind::Last:
     case InstrKind::Keep:
     case InstrKind::Kept:

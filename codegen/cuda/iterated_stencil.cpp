@@ -296,6 +296,7 @@ class IteratedStencilWriter final : public TileWriter {
       case InstrKind::Scalar:
       case InstrKind::Result:
       case InstrKind::Carried:
+      case InstrKind::While:
       case InstrKind::Last:
       case InstrKind::Keep:
       case InstrKind::Kept:

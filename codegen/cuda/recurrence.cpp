@@ -98,7 +98,7 @@ class RecurrenceWriter {
 
   /// Memory that a level reads.
   [[nodiscard]] bool is_ahead(const Instr& in) const {
-    return in.region == Region::Point &&
+    return in.region == Region::Point && condition_of(in.stage) == kNone &&
            (in.kind == InstrKind::Kept || (in.kind == InstrKind::Load && ir_.accesses[in.index].buffer != kNone));
   }
 
@@ -122,6 +122,45 @@ class RecurrenceWriter {
     }
   }
 
+  /// The argument of a While instruction, where the loop has one.
+  [[nodiscard]] Value condition_of(int stage) const {
+    Value found = kNone;
+    each(Region::Point, stage, [&](Value, const Instr& in) {
+      if (in.kind == InstrKind::While) found = in.args[0];
+    });
+    return found;
+  }
+  [[nodiscard]] Value carrier_of(Value next) const {
+    const auto it = std::ranges::find_if(
+        ir_.instrs, [&](const Instr& in) { return in.kind == InstrKind::Carried && in.args[1] == next; });
+    return static_cast<Value>(it - ir_.instrs.begin());
+  }
+
+  /// Levels until the condition is false. It comes first: what follows is computed where it holds, and the compiler
+  /// knows that it does.
+  template <class HandOn>
+  void while_levels(int stage, Value condition, HandOn hand_on) {
+    std::vector<bool> early(ir_.instrs.size());
+    early[condition] = true;
+    for (Value v = condition + 1; v-- > 0;)
+      for (int i = 0; early[v] && i < arity(ir_.instrs[v]); ++i)
+        early[ir_.instrs[v].args[static_cast<std::size_t>(i)]] = true;
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (in.kind == InstrKind::Carried) early[v] = true;
+    });
+    out_.line("#pragma unroll 1");
+    out_.open(fmt::format("for (tarry_i64 k = 0; k < {}; ++k)", scalar(ir_.levels[static_cast<std::size_t>(stage)])));
+    each(Region::Point, stage, [&](Value v, const Instr&) {
+      if (early[v]) statement(v, "k", "");
+    });
+    out_.line(fmt::format("if (!{}) break;", value_name(condition)));
+    each(Region::Point, stage, [&](Value v, const Instr&) {
+      if (!early[v]) statement(v, "k", "");
+    });
+    hand_on();
+    out_.close();
+  }
+
   void levels(int stage) {
     int words = 0;
     each(Region::Point, stage, [&](Value, const Instr& in) {
@@ -138,7 +177,18 @@ class RecurrenceWriter {
         if (ir_.instrs[v].kind == InstrKind::Last && ir_.instrs[ir_.instrs[v].args[0]].stage == stage)
           f(v, ir_.instrs[v]);
     };
-    each_last([&](Value v, const Instr& in) { out_.line(fmt::format("{} l{} = 0;", c_type(in.dtype), v)); });
+    const Value condition = condition_of(stage);
+    each_last([&](Value v, const Instr& in) {
+      const Value carried = condition == kNone ? kNone : carrier_of(in.args[0]);
+      out_.line(fmt::format("{} l{} = {};", c_type(in.dtype), v, carried == kNone ? "0" : fmt::format("c{}", carried)));
+    });
+    const auto hand_on = [&] {
+      each_last([&](Value v, const Instr& in) { out_.line(fmt::format("l{} = {};", v, operand(in.args[0]))); });
+      each(Region::Point, stage, [&](Value v, const Instr& in) {
+        if (in.kind == InstrKind::Carried) out_.line(fmt::format("c{} = {};", v, operand(in.args[1])));
+      });
+    };
+    if (condition != kNone) return while_levels(stage, condition, hand_on);
     const std::string count = scalar(ir_.levels[static_cast<std::size_t>(stage)]);
     out_.line("#pragma unroll 1");
     out_.open(fmt::format("for (tarry_i64 first = 0; first < {}; first += {})", count, ahead));
@@ -160,10 +210,7 @@ class RecurrenceWriter {
     out_.line("const tarry_i64 k = first + u;");
     out_.line("(void)k;");
     each(Region::Point, stage, [&](Value v, const Instr&) { statement(v, "k", "u"); });
-    each_last([&](Value v, const Instr& in) { out_.line(fmt::format("l{} = {};", v, operand(in.args[0]))); });
-    each(Region::Point, stage, [&](Value v, const Instr& in) {
-      if (in.kind == InstrKind::Carried) out_.line(fmt::format("c{} = {};", v, operand(in.args[1])));
-    });
+    hand_on();
     out_.close();
     out_.close();
     out_.close();

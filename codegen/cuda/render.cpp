@@ -355,6 +355,7 @@ void Functions::instructions(Region region, bool alone) {
         break;
       case InstrKind::Neighbour:
       case InstrKind::Carried:
+      case InstrKind::While:
       case InstrKind::Last:
       case InstrKind::Keep:
       case InstrKind::Kept:

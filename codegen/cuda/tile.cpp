@@ -163,6 +163,7 @@ void TileWriter::point() {
       case InstrKind::Scalar:
       case InstrKind::Neighbour:
       case InstrKind::Carried:
+      case InstrKind::While:
       case InstrKind::Last:
       case InstrKind::Keep:
       case InstrKind::Kept:

@@ -110,7 +110,9 @@ class Machine {
     const Instr& in = ir_.instrs[i];
     switch (in.kind) {
       case InstrKind::Scalar:
-      case InstrKind::Result: return;  // filled once per launch, or after the reductions
+      case InstrKind::Result:         // filled once per launch, or after the reductions
+      case InstrKind::Carried:        // before the level
+      case InstrKind::While: return;  // behind it
       case InstrKind::Load: return load(i, in, count);
       case InstrKind::Store: return store(in, count);
       case InstrKind::Inside: return inside(i, in, count);
@@ -123,7 +125,6 @@ class Machine {
       case InstrKind::Fold:
         if (ir_.first_fold(ir_.folds[in.index].loop) == i) run_loop(ir_.folds[in.index].loop, count);
         return;
-      case InstrKind::Carried: return;  // before the level
       case InstrKind::Last:
         for (std::int64_t t = 0; t < count; ++t) value(i, t) = value(in.args[0], t);
         return;
@@ -337,8 +338,20 @@ class Machine {
         place(k);
         carry(stage, k, count);
         execute(Region::Point, stage, count);
+        if (ended(stage, count)) break;
       }
     }
+  }
+
+  /// True if no lane changes any more.
+  [[nodiscard]] bool ended(int stage, std::int64_t count) {
+    for (const Instr& in : ir_.instrs) {
+      if (in.kind != InstrKind::While || in.stage != stage) continue;
+      for (std::int64_t t = 0; t < count; ++t)
+        if (value(in.args[0], t).bytes[0] != 0) return false;
+      return true;
+    }
+    return false;
   }
 
   /// All that is carried, before any of it changes.

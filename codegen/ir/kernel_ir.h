@@ -42,7 +42,9 @@
 // value, and later what its second one, a Point value of the stage that may come later in the program, was at k - 1.
 // Last is a Row value: what a Point value of an earlier stage was at its last level. Keep writes a value to an element
 // of an array that each outer index has for itself; Kept reads one that was written before. Which element is an iota's
-// value. An access moves along k by reduced_stride, in every loop. No buffer is both loaded and stored.
+// value. While ends a loop: at levels where its argument is false, and at those behind, nothing changes; every Last of
+// the loop is what a Carried one was at the level before. An access moves along k by reduced_stride, in every loop. No
+// buffer is both loaded and stored.
 //
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each
@@ -97,6 +99,7 @@ enum class InstrKind : std::uint8_t {
   Fold,
   Neighbour,
   Carried,
+  While,
   Last,
   Keep,
   Kept,

@@ -37,6 +37,7 @@ std::string line(const KernelIr& ir, std::size_t i) {
     case InstrKind::Fold: s += fmt::format("fold f{}", in.index); break;
     case InstrKind::Neighbour: s += fmt::format("%{} at {:+},{:+}", in.args[0], in.row, in.column); break;
     case InstrKind::Carried: s += fmt::format("carried %{}, %{}", in.args[0], in.args[1]); break;
+    case InstrKind::While: s += fmt::format("while %{}", in.args[0]); break;
     case InstrKind::Last: s += fmt::format("last %{}", in.args[0]); break;
     case InstrKind::Keep: s += fmt::format("keep h{}[a{}], %{}", in.output, in.index, in.args[0]); break;
     case InstrKind::Kept: s += fmt::format("kept h{}[a{}]", in.output, in.index); break;

@@ -6,6 +6,19 @@
 #include "codegen/ir/verify.h"
 
 namespace tarry::codegen {
+namespace {
+
+bool ends(const KernelIr& ir, int stage) {
+  return std::ranges::any_of(ir.instrs,
+                             [&](const Instr& in) { return in.kind == InstrKind::While && in.stage == stage; });
+}
+
+bool is_next(const KernelIr& ir, Value v) {
+  return std::ranges::any_of(ir.instrs,
+                             [&](const Instr& in) { return in.kind == InstrKind::Carried && in.args[1] == v; });
+}
+
+}  // namespace
 
 void verify_level(const KernelIr& ir, std::size_t i, const std::string& here) {
   const Instr& in = ir.instrs[i];
@@ -22,7 +35,13 @@ void verify_level(const KernelIr& ir, std::size_t i, const std::string& here) {
   const Value of = in.args[in.kind == InstrKind::Carried ? 1 : 0];
   if (of >= ir.instrs.size() || ir.instrs[of].region != Region::Point || ir.instrs[of].dtype != in.dtype)
     broken(ir, here + ": what it was");
+  if (in.kind == InstrKind::While) {
+    if (in.region != Region::Point || ir.instrs[of].stage != in.stage || in.dtype != Dtype::Bool)
+      broken(ir, here + ": a condition of another loop");
+    return;
+  }
   if (in.kind == InstrKind::Last) {
+    if (ends(ir, ir.instrs[of].stage) && !is_next(ir, of)) broken(ir, here + ": what a loop that ends carries");
     if (in.region != Region::Row || ir.instrs[of].stage >= in.stage)
       broken(ir, here + ": a last level before its loop");
     return;

@@ -198,6 +198,7 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     case InstrKind::Fold: return verify_fold(ir, static_cast<Value>(i), here);
     case InstrKind::Neighbour: return verify_neighbour(ir, in, here);
     case InstrKind::Carried:
+    case InstrKind::While:
     case InstrKind::Last:
     case InstrKind::Keep:
     case InstrKind::Kept: return verify_level(ir, i, here);

@@ -17,7 +17,7 @@ inline bool moves_along(const Access& a, int dimension) {
 
 /// That each term of a guard varies along the tile's rows or along its columns, not both: tiles test it by either.
 void verify_row_column_guards(const KernelIr& ir);
-/// Carried, Last, Keep and Kept.
+/// Carried, While, Last, Keep and Kept.
 void verify_level(const KernelIr& ir, std::size_t i, const std::string& here);
 
 // The verifiers of schedules; no_rules is that of one without rules of its own.

@@ -74,6 +74,11 @@ class RecurrenceLowering {
         in.args[0] = now_[v.args[0]];
         in.dtype = ir_.instrs[in.args[0]].dtype;
         break;
+      case Kind::While:
+        in.kind = InstrKind::While;
+        in.args[0] = now_[v.args[0]];
+        in.dtype = bool_;
+        break;
       case Kind::Keep:
       case Kind::Kept:
         in.kind = v.kind == Kind::Keep ? InstrKind::Keep : InstrKind::Kept;
@@ -224,6 +229,7 @@ Lowered lower_levels(const Graph& g, const Group& group, const std::vector<Graph
 std::optional<Layout> choose_recurrence(Choice& c) {
   constexpr std::size_t kLaneBytes = std::size_t{64} << 10;  // of all lanes of a work item: small stacks hold it
   constexpr int kFewestLanes = 2, kApart = 16, kNeighbours = 256;
+  constexpr int kLeaving = 32;  // lanes that wait for each other
   if (!c.group.levels) return std::nullopt;
   RecurrenceLayout layout;
   if (c.target.is_cuda()) return layout;
@@ -236,8 +242,11 @@ std::optional<Layout> choose_recurrence(Choice& c) {
                               return a.store && a.strides.back() == StrideClass::One;
                             });
   const auto extent = static_cast<std::uint64_t>(c.ir.rank == 0 ? 1 : c.args.extents.back());
+  const bool leaves = std::ranges::any_of(c.ir.instrs, [](const Instr& in) { return in.kind == InstrKind::While; });
   layout.lanes = std::clamp(static_cast<int>(std::bit_ceil(std::min<std::uint64_t>(extent, kNeighbours))), kFewestLanes,
-                            side_by_side ? kNeighbours : kApart);
+                            leaves         ? kLeaving
+                            : side_by_side ? kNeighbours
+                                           : kApart);
   while (layout.lanes > kFewestLanes && bytes * static_cast<std::size_t>(layout.lanes) > kLaneBytes) layout.lanes /= 2;
   return layout;
 }

@@ -19,15 +19,15 @@
 namespace tarry::graph {
 
 struct Levels {
-  enum class Kind : std::uint8_t { Memory, Free, Compute, Copy, Carried, Last, Keep, Kept, Store };
+  enum class Kind : std::uint8_t { Memory, Free, Compute, Copy, Carried, While, Last, Keep, Kept, Store };
   struct Value {
     Kind kind{};
     bool once = false;
     std::uint8_t loop = 0;  ///< that it belongs to, or comes before
     GraphEdge edge{};       ///< Memory, Free: what is read; Compute: the node; Store: what is written
     /// Values. Compute: its inputs. Copy: what the loop takes as its own. Carried: at the first level (once), and the
-    /// value of the loop, which may come later. Last: of which the last level. Keep: what is kept. Store: what is
-    /// stored.
+    /// value of the loop, which may come later. While: where it is false no carried value changes any more. Last: of
+    /// which the last level. Keep: what is kept. Store: what is stored.
     std::array<std::uint32_t, 3> args{kNoId, kNoId, kNoId};
     /// Memory, Free, Store: coordinates of the lanes -> dimensions of `shape`, at level 0 of the loop, and elements
     /// along each dimension from level to level.

@@ -300,10 +300,12 @@ class LoopMaker {
   std::uint32_t computed(NodeId of, int i) {
     const std::uint32_t v = operand(of, i);
     if (!ok_ || (section_of(v) == inside() && value(v).kind == Kind::Compute)) return v;
+    const auto [it, fresh] = copies_.try_emplace({loop_, v});
+    if (!fresh) return it->second;
     Levels::Value copy;
     copy.kind = Kind::Copy;
     copy.args[0] = v;
-    return push(inside(), std::move(copy));
+    return it->second = push(inside(), std::move(copy));
   }
 
   void add(NodeId id) {
@@ -319,6 +321,13 @@ class LoopMaker {
         v.kind = Kind::Carried;
         v.args[0] = outer(trace(g_, n.inputs[0], at_lanes(g_.shape(id))));
         now_[id] = push(inside(), std::move(v));
+        return;
+      }
+      case Op::LoopWhile: {
+        Levels::Value v;
+        v.kind = Kind::While;
+        v.args[0] = computed(id, 0);
+        push(inside(), std::move(v));
         return;
       }
       case Op::LoopNext: nexts_.emplace_back(now_.at(n.inputs[0].node), computed(id, 1)); return;
@@ -394,11 +403,12 @@ class LoopMaker {
   Dims lanes_;             // with extents of 1
   std::vector<int> lane_;  // by dimension of lanes_: the coordinate, or -1
   Levels out_;
-  std::vector<std::vector<Levels::Value>> values_;              // by section
-  std::map<NodeId, std::uint32_t> now_, arrays_;                // of nodes of a loop; of stacks that are kept
-  std::map<NodeId, Result> results_;                            // of loops that are done
-  std::map<std::string, std::uint32_t> outer_;                  // of what comes from outside
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> nexts_;  // by carry
+  std::vector<std::vector<Levels::Value>> values_;  // by section
+  std::map<NodeId, std::uint32_t> now_, arrays_;    // of nodes of a loop; of stacks that are kept
+  std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> copies_;  // by loop and value
+  std::map<NodeId, Result> results_;                                       // of loops that are done
+  std::map<std::string, std::uint32_t> outer_;                             // of what comes from outside
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> nexts_;             // by carry
 };
 
 }  // namespace

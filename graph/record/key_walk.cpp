@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "graph/call.h"
 #include "graph/pending.h"
 #include "support/check.h"
 
@@ -12,7 +13,7 @@ namespace tarry::graph {
 namespace {
 
 /// Evaluated: its value is what the graph sees of it. A Scalar stays one, since its value is a launch argument.
-bool is_leaf(const Node& n, bool ready) { return ready && n.op != Op::Scalar; }
+bool is_leaf(const Node& n, bool ready) { return n.op == Op::Input || (ready && n.op != Op::Scalar); }
 
 bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) == State::Ready; }
 
@@ -109,6 +110,9 @@ class Walker {
       }
       if (n->op == Op::Scalar) {
         add_scalar(n, state == State::Ready, false);
+      } else if (n->op == Op::Input && state != State::Ready) {
+        if (passes_ != State::Claimed) return n;
+        add_expected(n);
       } else if (state == State::Ready) {
         add_value(n);
       } else {
@@ -157,6 +161,15 @@ class Walker {
     put(first_word(Op::Input, n->dtype, n->rank, 0) | mode_bits(*n) | kReady);
     put_extents(*n);
     add_leaf(*n, 0);
+  }
+
+  /// A value that a call will make.
+  void add_expected(Node* n) {
+    place(*n);
+    number(n);
+    put(first_word(Op::Input, n->dtype, n->rank, 0) | mode_bits(*n) | kReady);
+    put_extents(*n);
+    add_leaf(*n, n->extra->call->expected(n->extra->call_result));
   }
 
   void add_computed(Node* n) {
@@ -230,8 +243,8 @@ class Walker {
     return {leaf, 0};
   }
 
-  void add_leaf(const Node& n, std::uint32_t output) {
-    const std::shared_ptr<Storage>& storage = n.extra->results.at(output);
+  void add_leaf(const Node& n, std::uint32_t output) { add_leaf(n, n.extra->results.at(output)); }
+  void add_leaf(const Node& n, const std::shared_ptr<Storage>& storage) {
     const Buffer& buffer = *storage->buffer;
     const std::size_t size = static_cast<std::size_t>(element_count(n.shape())) * itemsize(n.dtype);
     const bool whole = storage->contiguous && storage->offset == 0 && buffer.bytes >= size;

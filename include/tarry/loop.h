@@ -63,5 +63,52 @@ template <class One, class Body>
   return {std::move(done.carries[0]), std::move(done.ys[0])};
 }
 
+/// Options of while_loop.
+struct WhileOptions {
+  std::int64_t limit = 0x7fffffff;  ///< rounds; an element that is not done then stays as it is
+};
+/// True where another round follows; and what a round makes of the state. Both are called to be recorded.
+using LoopCondition = std::function<Array(std::span<const Array> state)>;
+using LoopStep = std::function<std::vector<Array>(std::span<const Array> state)>;
+
+namespace detail {
+[[nodiscard]] TARRY_EXPORT std::vector<Array> while_loop(const LoopCondition& condition, const LoopStep& body,
+                                                         std::span<const Array> init, WhileOptions options,
+                                                         std::source_location where);
+}  // namespace detail
+
+/// Repeats state = body(state) while condition(state), element by element: an element is done once its condition is
+/// false, and keeps its state from then on. The state is a list of arrays; both functions take a span of them. One
+/// kernel, in which a thread leaves its loop when its elements are done; what makes init is computed there too where it
+/// is elementwise and nothing else reads it.
+/// Shapes: those of all states and of the condition broadcast; so the results.  Dtypes: a state keeps its dtype.
+/// Bits: those of the same operations round by round, with `where(condition, next, state)` after each.
+/// Throws InvalidArgument where the condition is not bool, the body returns another number of arrays or another dtype,
+/// anything but elementwise operations is applied to the state, another loop among them, or the limit is negative;
+/// reading a value of the state throws where it is read.
+/// Example: `ta::while_loop([](auto s) { return s[0] < 100; }, [](auto s) { return std::vector{s[0] * 2}; },
+/// std::vector{ta::array({1, 3, 200})})[0]` is `[128 192 200]`.
+template <class States, class Condition, class Body>
+  requires std::convertible_to<const States&, std::span<const Array>> &&
+           std::invocable<Condition&, std::span<const Array>> && std::invocable<Body&, std::span<const Array>>
+[[nodiscard]] std::vector<Array> while_loop(Condition&& condition, Body&& body, const States& init,
+                                            WhileOptions options = {},
+                                            std::source_location where = std::source_location::current()) {
+  return detail::while_loop(LoopCondition(std::ref(condition)), LoopStep(std::ref(body)), init, options, where);
+}
+
+/// The same with one array as its state: condition(x) and body(x) take and give an array.
+/// Shapes, Dtypes: as above.  Throws InvalidArgument as above.
+/// Example: `ta::while_loop([](auto x) { return x < 100; }, [](auto x) { return x * 2; }, ta::array({1, 3}))` is
+/// `[128 192]`.
+template <class One, class Condition, class Body>
+  requires std::same_as<One, Array> && std::invocable<Condition&, const Array&> && std::invocable<Body&, const Array&>
+[[nodiscard]] Array while_loop(Condition&& condition, Body&& body, const One& init, WhileOptions options = {},
+                               std::source_location where = std::source_location::current()) {
+  const LoopCondition goes_on = [&](std::span<const Array> state) -> Array { return condition(state[0]); };
+  const LoopStep step = [&](std::span<const Array> state) { return std::vector<Array>{body(state[0])}; };
+  return detail::while_loop(goes_on, step, std::span(&init, 1), options, where)[0];
+}
+
 }  // namespace v0
 }  // namespace tarry

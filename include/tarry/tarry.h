@@ -22,6 +22,7 @@
 #include <tarry/dtype.h>       // IWYU pragma: export
 #include <tarry/error.h>       // IWYU pragma: export
 #include <tarry/evaluate.h>    // IWYU pragma: export
+#include <tarry/function.h>    // IWYU pragma: export
 #include <tarry/group.h>       // IWYU pragma: export
 #include <tarry/half.h>        // IWYU pragma: export
 #include <tarry/history.h>     // IWYU pragma: export

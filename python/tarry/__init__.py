@@ -11,7 +11,7 @@ import sys as _sys
 from . import _html, _numpy, _tarry
 from ._info import __array_namespace_info__
 from ._functions import function
-from ._loops import scan
+from ._loops import scan, while_loop
 from ._tarry import *  # noqa: F403
 from ._tarry import Array, Plan, Report, linalg, random
 

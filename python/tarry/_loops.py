@@ -1,4 +1,4 @@
-"""Loops with a body: scan, for carries and xs that are arrays, or tuples, lists and dicts of them."""
+"""Loops with a body: scan and while_loop, for carries and xs that are arrays, or tuples, lists and dicts of them."""
 
 from . import _tarry
 
@@ -49,3 +49,22 @@ def scan(f, init, xs=None, length=None, *, axis=0, reverse=False):
 
     carries, ys = _tarry._scan(body, _leaves(init), _leaves(xs), length, axis, reverse)
     return _like(nesting[0], iter(carries)), _like(nesting[1], iter(ys))
+
+
+def while_loop(cond_fun, body_fun, init_val, *, limit=2**31 - 1):
+    """Repeats state = body_fun(state) while cond_fun(state), element by element, in one kernel.
+
+    Both are recorded once, with arrays that stand for the state of any round: elementwise operations of them, and of
+    arrays from outside that broadcast to them. An element whose condition is false keeps its state from then on. The
+    state is an array, or a tuple, list or dict of them; limit bounds the rounds.
+
+    Returns the state at the end.
+    """
+
+    def body(state):
+        return _leaves(body_fun(_like(init_val, iter(state))))
+
+    def condition(state):
+        return cond_fun(_like(init_val, iter(state)))
+
+    return _like(init_val, iter(_tarry._while_loop(condition, body, _leaves(init_val), limit)))

@@ -69,7 +69,7 @@ graph::Edge touch(const graph::Edge& array, Where where) {
   bool borrowed = false;
   {
     const std::lock_guard lock(graph::engine_mutex());
-    if (n.op == graph::Op::Input) old = n.extra->results.front();
+    if (n.op == graph::Op::Input && !n.extra->results.empty()) old = n.extra->results.front();
     borrowed = old && old->buffer->owner == graph::Owner::Borrowed;
   }
   if (!borrowed)

@@ -80,6 +80,12 @@ void synchronize() {
   for (Backend* b : used) b->synchronize();
 }
 
+std::shared_ptr<cache::Executable> Backend::own_kernel(const cache::KernelRequest&, std::span<const std::string>) {
+  TARRY_ASSERT(target().is_cuda());
+  return nullptr;
+}
+void Backend::launch(const OwnLaunch&) { TARRY_ASSERT(target().is_cuda()); }
+
 void Backend::run(const codegen::RoutineSpec&, std::span<void* const>, void*) {
   TARRY_ASSERT(false && "routines of this device are kernels");
 }

@@ -2,6 +2,7 @@
 // runtime knows which one it talks to.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tarry/device.h>
@@ -31,6 +33,15 @@ struct Launch {
   std::span<const std::uint64_t> parameters;
   codegen::Geometry geometry;
   bool large = false;  ///< it moves kLargeLaunch bytes or more
+};
+
+/// A launch of a kernel of the user's.
+struct OwnLaunch {
+  const cache::Executable* executable;
+  std::string_view name;
+  std::array<unsigned, 3> grid, block;
+  std::size_t shared_bytes;
+  std::span<const std::uint64_t> parameters;
 };
 
 /// Work that takes a GPU longer than a launch takes the host, whatever the way.
@@ -85,6 +96,11 @@ class Backend {
 
   /// A routine as code of this library, where it is no kernels. `operands`: its inputs, then its result.
   virtual void run(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+
+  /// A kernel of the user's; `request.user` is its text, a std::string. Only a GPU is asked. Throws CompileError.
+  virtual std::shared_ptr<cache::Executable> own_kernel(const cache::KernelRequest& request,
+                                                        std::span<const std::string> options);
+  virtual void launch(const OwnLaunch& launch);
 
   /// Calls `body`; what it asks of this backend costs less than outside.
   virtual void within(const std::function<void()>& body) { body(); }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "graph/call.h"
 #include "graph/pending.h"
 #include "runtime/evaluate/reading.h"
 #include "support/check.h"
@@ -103,7 +104,32 @@ void Claim::fail_lost() noexcept {
   }
 }
 
+namespace {
+
+/// Runs the call that makes the value of an Input. `lock` is given up meanwhile.
+void make_value(Node* input, std::unique_lock<std::mutex>& lock, Where where) {
+  graph::retain(input);
+  graph::Edge keep(input, 0);
+  std::shared_ptr<graph::Call> call = input->extra->call;
+  const std::uint32_t result = input->extra->call_result;
+  lock.unlock();
+  std::shared_ptr<graph::Storage> value = call->value(result, where);
+  lock.lock();
+  if (input->state.load(std::memory_order_acquire) == State::Lazy) {
+    input->extra->results.push_back(std::move(value));
+    input->extra->call.reset();  // `call` holds it still
+    input->state.store(State::Ready, std::memory_order_release);
+  }
+  lock.unlock();  // `call` and `keep` may be the last owners: never dropped under the lock
+  call.reset();
+  keep = graph::Edge();
+  lock.lock();
+}
+
+}  // namespace
+
 void wait_for(Node* blocked, std::unique_lock<std::mutex>& lock, std::string_view op, Where where) {
+  if (blocked->op == graph::Op::Input) return make_value(blocked, lock, where);
   const Waiting* by = Claim::holder(blocked);
   while (by != nullptr && by != &waiting && by->node != nullptr) by = Claim::holder(by->node);
   if (by == &waiting)

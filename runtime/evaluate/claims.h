@@ -56,8 +56,8 @@ class Claim {
   const Waiting& holder_;
 };
 
-/// Waits until nobody computes `blocked`. `lock` is of engine_mutex(). Throws where that could never be: what this
-/// thread computes needs this call, which a callback makes.
+/// Waits until nobody computes `blocked`, or makes its value where it waits for a call. `lock` is of engine_mutex().
+/// Throws where that could never be: what this thread computes needs this call, which a callback makes.
 void wait_for(graph::Node* blocked, std::unique_lock<std::mutex>& lock, std::string_view op, Where where);
 
 /// The same until no evaluate and no read uses the borrowed memory of `s`.

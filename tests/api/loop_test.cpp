@@ -370,3 +370,62 @@ TEST_CASE("recurrences of integers are float64, and coefficients broadcast", "[l
   CHECK(ta::linear_recurrence(ta::array({1, 2, 3}), x).to_vector<double>() == std::vector<double>{0, 1, 5, 3, 10, 35});
   CHECK(ta::ewma(ta::astype(x, ta::float32), 1.0, {.axis = 0}).dtype() == ta::float32);
 }
+
+TEST_CASE("while_loop: Newton's method ends element by element, in one kernel", "[loop]") {
+  in_every_way([] {
+    const ta::Array x = ta::abs(noise({700}, 21)) * 100.0 + 0.5;
+    const Arrays state = {x, ta::zeros({}, ta::int32)};
+    const Arrays done =
+        ta::while_loop([&](std::span<const ta::Array> s) { return ta::abs(s[0] * s[0] - x) > 1e-9 * x; },
+                       [&](std::span<const ta::Array> s) { return Arrays{0.5 * (s[0] + x / s[0]), s[1] + 1}; }, state);
+    CHECK(ta::evaluate(done).counters().kernels == 1);
+    const auto root = done[0].to_vector<double>(), of = x.to_vector<double>();
+    const auto rounds = done[1].to_vector<int>();
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      double r = of[i];
+      int n = 0;
+      for (; std::fabs(r * r - of[i]) > 1e-9 * of[i]; ++n) r = 0.5 * (r + of[i] / r);
+      REQUIRE(same_bits<double>(root[i], r));
+      REQUIRE(rounds[i] == n);
+    }
+  });
+}
+
+TEST_CASE("while_loop: an element that is done keeps its state, one that never is stops at the limit", "[loop]") {
+  in_every_way([] {
+    const ta::Array x = ta::array({1, 3, 200});
+    const auto doubled = [&](std::int64_t limit) {
+      return ta::while_loop([](const ta::Array& s) { return s < 100; }, [](const ta::Array& s) { return s * 2; }, x,
+                            {.limit = limit});
+    };
+    CHECK(doubled(1000).to_vector<int>() == std::vector<int>{128, 192, 200});
+    CHECK(doubled(2).to_vector<int>() == std::vector<int>{4, 12, 200});
+    CHECK(doubled(0).to_vector<int>() == std::vector<int>{1, 3, 200});
+    const ta::Array for_ever = ta::while_loop([](const ta::Array& s) { return s == s; },
+                                              [](const ta::Array& s) { return s + 1; }, x, {.limit = 7});
+    CHECK(for_ever.to_vector<int>() == std::vector<int>{8, 10, 207});
+  });
+}
+
+TEST_CASE("while_loop: the condition and other states widen a state", "[loop]") {
+  in_every_way([] {
+    const ta::Array limit = ta::array({{4.0}, {9.0}}), step = ta::array({1.0, 2.0, 3.0});
+    const ta::Array done = ta::while_loop([&](const ta::Array& s) { return s < limit; },
+                                          [&](const ta::Array& s) { return s + step; }, ta::zeros({}, ta::float64));
+    CHECK(done.to_vector<double>() == std::vector<double>{4, 4, 6, 9, 10, 9});
+  });
+}
+
+TEST_CASE("while_loop: a state that only the condition changes, and a body that changes nothing", "[loop]") {
+  in_every_way([] {
+    const ta::Array x = noise({40}, 22);
+    const Arrays same = ta::while_loop([](std::span<const ta::Array> s) { return s[1] < 3; },
+                                       [](std::span<const ta::Array> s) { return Arrays{s[0], s[1] + 1}; },
+                                       Arrays{x, ta::zeros({}, ta::int32)});
+    check_same({same[0]}, {x});
+    CHECK(same[1].item<int>() == 3);
+    const ta::Array never =
+        ta::while_loop([](const ta::Array& s) { return s != s; }, [](const ta::Array& s) { return s * 2.0; }, x);
+    check_same({never}, {x});
+  });
+}

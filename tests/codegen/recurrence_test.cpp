@@ -99,6 +99,24 @@ Maker loops(const Grid& grid, Dtype d, bool is_up) {
   return m;
 }
 
+/// while x < a: x = x + |b| and n = n + 1, which is narrower at first; nothing else leads out of such a loop.
+Maker until_done(std::int64_t lanes, Dtype d, std::int64_t limit) {
+  Maker m;
+  const Dims all{lanes};
+  const GraphEdge a = m.map(Op::Abs, {m.leaf(all, d)}), b = m.map(Op::Abs, {m.leaf(all, d)});
+  const GraphEdge level = m.add(Op::LoopLevel, int64, {limit}, {}, 0);
+  const GraphEdge x = m.add(Op::LoopCarry, d, all, {m.broadcast(m.scalar(0, d), all), level});
+  const GraphEdge n = m.add(Op::LoopCarry, d, all, {m.broadcast(m.scalar(0, d), all), level});
+  const GraphEdge on = m.add(Op::Less, bool_, all, {x, a});
+  const GraphEdge next_x = m.map(Op::Where, {on, m.map(Op::Add, {x, b}), x});
+  const GraphEdge next_n = m.map(Op::Where, {on, m.map(Op::Add, {n, m.scalar(1, d)}), n});
+  GraphEdge chain = m.add(Op::LoopWhile, bool_, {}, {on, level});
+  chain = m.add(Op::LoopNext, bool_, {}, {x, next_x, chain});
+  chain = m.add(Op::LoopNext, bool_, {}, {n, next_n, chain});
+  m.g.roots = {m.add(Op::LoopLast, d, all, {next_x, chain}), m.add(Op::LoopLast, d, all, {next_n, chain})};
+  return m;
+}
+
 std::vector<Maker> some() {
   std::vector<Maker> graphs;
   for (const Grid& grid : {Grid{1, 9, 1}, {40, 9, 1}, {300, 20, 1}, {5, 33, 0}, {700, 11, 0}}) {
@@ -111,6 +129,9 @@ std::vector<Maker> some() {
     graphs.push_back(loops(grid, float32, false));
   }
   graphs.push_back(up_and_down({64, 150, 1}, float32));
+  graphs.push_back(until_done(700, float64, 12));
+  graphs.push_back(until_done(33, float32, 1000));
+  graphs.push_back(until_done(1, int32, 3));
   return graphs;
 }
 
@@ -149,6 +170,15 @@ TEST_CASE("loops: a graph that breaks their rules is refused", "[levels][loop]")
   CHECK(broken([&](Maker& m, GraphEdge a, GraphEdge, GraphEdge) {
           m.g.roots = {m.add(Op::LoopElement, float64, {grid.lanes}, {a, level(m)}, 1)};
         }) == "a value of a level is no result");
+}
+
+TEST_CASE("loops: one that ends hands out next values alone", "[levels][loop]") {
+  Maker m = until_done(40, float64, 12);
+  INFO((graph::find_broken_loop(m.g) ? graph::find_broken_loop(m.g) : ""));
+  CHECK(graph::find_broken_loop(m.g) == nullptr);
+  graph::GraphNode& last = m.g.nodes[m.g.roots[0].node];
+  last.inputs[0] = m.g.nodes[last.inputs[0].node].inputs[1];  // what it would be if it went on
+  CHECK(std::string(graph::find_broken_loop(m.g)) == "a loop that ends, with values of its levels");
 }
 
 TEST_CASE("levels: every element is read and written once", "[levels]") {

@@ -1,4 +1,6 @@
 // Wrong bodies of scans, and wrong calls of recurrences with names.
+#include <tarry/kernel.h>
+
 #include "tests/errors/rows.h"
 
 namespace tarry::test {
@@ -26,12 +28,12 @@ void add_scan_rows(ErrorRows& rows) {
   rows.wrong("scan", {"sum float32", "a value of a level", "elementwise"}, [] {
     (void)scan(zeros({2}), zeros({3, 2}), [](const Array& c, const Array& x) { return std::pair(c, sum(x)); });
   });
-  rows.wrong("scan", {"the body of another scan has no scan"}, [] {
+  rows.wrong("scan", {"the body of another loop has no loop"}, [] {
     scan_of([](const Array& c, const Array& x) {
       return scan(c, zeros({2}), [&](const Array& d, const Array& y) { return std::pair(d + x, y); });
     });
   });
-  rows.wrong("scan", {"uses a value of the body of another scan"}, [] {
+  rows.wrong("scan", {"uses a value of the body of another loop"}, [] {
     Array outer;
     scan_of([&](const Array& c, const Array& x) {
       outer = x;
@@ -59,6 +61,73 @@ void add_scan_rows(ErrorRows& rows) {
     const Scope back(cpu);
     (void)scan(zeros({}), there, same);
   });
+}
+
+void add_while_rows(ErrorRows& rows) {
+  const LoopStep same = [](std::span<const Array> s) { return std::vector<Array>(s.begin(), s.end()); };
+  const LoopCondition below = [](std::span<const Array> s) { return s[0] < 3; };
+  rows.wrong("while_loop", {"the condition is int32 (), not bool"}, [=] {
+    (void)while_loop([](std::span<const Array> s) { return s[0]; }, same, std::vector{zeros({}, int32)});
+  });
+  rows.wrong("while_loop", {"-1 rounds"},
+             [=] { (void)while_loop(below, same, std::vector{zeros({})}, {.limit = -1}); });
+  rows.wrong("while_loop", {"carry 0 is int32 () and becomes float64 ()"}, [=] {
+    (void)while_loop(
+        below, [](std::span<const Array> s) { return std::vector{s[0] * 0.5}; }, std::vector{zeros({}, int32)});
+  });
+}
+
+void add_function_rows(ErrorRows& rows) {
+  rows.wrong("soft", {"'y' is not declared", "return y;", "^"},
+             [] { (void)tarry::function("soft", "(float x)", "return y;"); });
+  rows.wrong("soft", {"2 arguments for soft(float x)"},
+             [] { (void)tarry::function("soft", "(float x)", "return x;")(zeros({2}), 1); });
+  rows.wrong("soft", {"argument 'x'", "float64 (2,)", "astype"},
+             [] { (void)tarry::function("soft", "(float x)", "return x;")(zeros({2}, float64)); });
+  rows.wrong("soft", {"2 results"},
+             [] { (void)tarry::function("soft", "(float x) -> (float a, float b)", "a = x; b = x;")(zeros({2})); });
+}
+
+void add_reduction_rows(ErrorRows& rows) {
+  const tarry::function plus("plus", "(T a, T b)", "return a + b;"),
+      halves("halves", "(float a, float b)", "return a;");
+  const tarry::function three("three", "(T a, T b, T c)", "return a;");
+  rows.wrong("three", {"two states of 1 parts are 2 parameters, not 3"}, [=] { (void)reduction(three); });
+  rows.wrong("plus", {"2 identities for 1 states"}, [=] { (void)reduction(plus, {0, 0}); });
+  rows.wrong("plus", {"three has 3 parameters for 1 states"}, [=] { (void)reduction(plus, {}, three); });
+  rows.wrong("plus", {"float32 (0, 3) has no element along axis 0", "no identity"},
+             [=] { (void)reduction(plus)(zeros({0, 3}), 0); });
+  rows.wrong("plus", {"2 arrays for 1 states"},
+             [=] { (void)reduction(plus).all(std::vector{zeros({3}), zeros({3})}); });
+  rows.wrong("plus", {"no array is given"}, [=] { (void)reduction(plus).all({}); });
+  rows.wrong("halves", {"state 0 is float16 (", "combines to float32"},
+             [=] { (void)reduction(halves)(zeros({3}, float16)); });
+  const tarry::function two("two", "(T a, T b, T c, T d) -> (T x, T y)", "x = a; y = b;");
+  rows.wrong("two", {"1 arrays for 2 states"}, [=] { (void)reduction(two)(zeros({3})); });
+  const tarry::function pair("pair", "(T a) -> (T x, T y)", "x = a; y = a;");
+  rows.wrong("plus", {"2 results: call all()"}, [=] { (void)reduction(plus, {}, pair)(zeros({3})); });
+  const Combine none = [](std::span<const Array>, std::span<const Array>) { return std::vector<Array>(); };
+  rows.wrong("associative_scan", {"1 states combine to 0 arrays"},
+             [=] { (void)associative_scan(none, std::vector{zeros({3})}); });
+}
+
+void add_call_rows(ErrorRows& rows) {
+  const HostCallable nothing = [](std::span<const HostInput>, std::span<const HostOutput>) {};
+  const std::vector<OutputSpec> one = {{{1}, float32}};
+  rows.wrong("sorted", {"there is no function"}, [=] { (void)host_function({}, {}, one, "sorted"); });
+  rows.wrong("sorted", {"no output is declared"}, [=] { (void)host_function(nothing, {}, {}, "sorted"); });
+  rows.wrong("sorted", {"is a value of the body of a loop"}, [=] {
+    (void)while_loop([](auto x) { return x < 1; },
+                     [=](auto x) { return host_function(nothing, {x}, {{{}, int32}}, "sorted")[0]; }, zeros({}, int32));
+  });
+  rows.wrong("itself", {"needs its own result"}, [=] {
+    Array x;
+    x = host_function([&x](auto, auto) { (void)x.item<float>(); }, {}, one, "itself")[0];
+    (void)x.item<float>();
+  });
+  rows.wrong("axpy", {"(0, 1, 1) threads"}, [=] { (void)cuda_kernel("", "axpy", {}, one, {.block = {0, 1, 1}}); });
+  rows.wrong("axpy", {"cpu runs no CUDA kernel"},
+             [=] { (void)cuda_kernel("", "axpy", {to_device(zeros({1}), cpu)}, one); });
 }
 
 void add_solve_rows(ErrorRows& rows) {
@@ -98,6 +167,10 @@ void add_replay_rows(ErrorRows& rows) {
 
 void add_loop_rows(ErrorRows& rows) {
   add_scan_rows(rows);
+  add_while_rows(rows);
+  add_function_rows(rows);
+  add_reduction_rows(rows);
+  add_call_rows(rows);
   add_solve_rows(rows);
   add_replay_rows(rows);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -180,6 +181,7 @@ inline double apply(Op op, double a, double b, double c) {
     case Op::Maximum: return std::max(a, b);
     case Op::Minimum: return std::min(a, b);
     case Op::Negative: return 0 - a;
+    case Op::Abs: return std::abs(a);
     case Op::Less: return a < b ? 1 : 0;
     case Op::Where: return a != 0 ? b : c;
     case Op::Index: return a >= 0 && a < b ? a : a < 0 && a >= -b ? a + b : 0;
@@ -303,7 +305,8 @@ inline std::vector<double> result_of_loop(const Maker& m, NodeId id, NodeValues&
     });
   };
   NodeValues next(g.nodes.size());
-  for (std::int64_t step = 0; step < levels; ++step) {
+  bool ended = false;
+  for (std::int64_t step = 0; step < levels && !ended; ++step) {
     const std::int64_t k = g.nodes[level].payload == 0 ? step : levels - 1 - step;
     for (NodeId v = level + 1; v < id; ++v) {
       const GraphNode& node = g.nodes[v];
@@ -313,6 +316,8 @@ inline std::vector<double> result_of_loop(const Maker& m, NodeId id, NodeValues&
       } else if (node.op == Op::LoopElement) {
         all[v].assign(static_cast<std::size_t>(g.count(v)), 0);
         each_at(v, k, [&](std::size_t from, std::size_t to) { all[v][to] = all[node.inputs[0].node][from]; });
+      } else if (node.op == Op::LoopWhile) {
+        ended = std::ranges::none_of(all[node.inputs[0].node], [](double on) { return on != 0; });
       } else if (node.op == Op::LoopNext) {
         next[node.inputs[0].node] = all[node.inputs[1].node];
       } else {

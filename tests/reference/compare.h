@@ -4,6 +4,7 @@
 #include <tarry/dlpack.h>
 #include <tarry/dynamic.h>
 #include <tarry/interop.h>
+#include <tarry/kernel.h>
 #include <tarry/tarry.h>
 #include <tarry/type_info.h>
 #include <tarry/warm.h>

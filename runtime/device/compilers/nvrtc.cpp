@@ -315,10 +315,33 @@ std::string nvrtc_options(graph::Mode mode) {
   return options;
 }
 
-NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, graph::Mode mode, ImageKind kind) {
-  TARRY_ASSERT(target.is_cuda());
+namespace {
+
+const NvrtcLibrary& usable_library() {
   const NvrtcLibrary& nvrtc = library();
   if (!nvrtc.reason.empty()) TARRY_THROW(CompileError, "", Where{}, nvrtc.reason);
+  return nvrtc;
+}
+
+NvrtcImage finished(const NvrtcLibrary& nvrtc, const Arch& arch, cuda::Program program, NvrtcResult result,
+                    const std::string& text, const graph::Target& target) {
+  const std::string log = read_log(nvrtc, program);
+  if (result != NvrtcResult::Success) {
+    TARRY_THROW(CompileError, "", Where{},
+                fmt::format("{} could not compile for {}: {}\n{}\n{}", nvrtc.compiler, target.name,
+                            nvrtc.api.get_error_string(result), log, keep_failed_source(text, "failed_kernel.cu")));
+  }
+  std::string bytes = arch.kind == ImageKind::Cubin
+                          ? fetch(nvrtc, program, nvrtc.api.get_cubin_size, nvrtc.api.get_cubin, "nvrtcGetCUBIN")
+                          : fetch(nvrtc, program, nvrtc.api.get_ptx_size, nvrtc.api.get_ptx, "nvrtcGetPTX");
+  return {std::move(bytes), arch.kind, nvrtc.compiler, log, cache::parse_ptxas_log(log)};
+}
+
+}  // namespace
+
+NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, graph::Mode mode, ImageKind kind) {
+  TARRY_ASSERT(target.is_cuda());
+  const NvrtcLibrary& nvrtc = usable_library();
   const Arch arch = choose_arch(nvrtc, target, kind);
 
   static std::atomic<bool> knows_optional{true};
@@ -331,17 +354,19 @@ NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, g
     result = run(nvrtc, program.get().program, command_line(arch, mode, kOwnOptions.size() - kOptionalCount));
     if (result == NvrtcResult::Success) knows_optional.store(false, std::memory_order_relaxed);
   }
-  const std::string log = read_log(nvrtc, program.get().program);
-  if (result != NvrtcResult::Success) {
-    TARRY_THROW(CompileError, "", Where{},
-                fmt::format("{} could not compile for {}: {}\n{}\n{}", nvrtc.compiler, target.name,
-                            nvrtc.api.get_error_string(result), log, keep_failed_source(text, "failed_kernel.cu")));
-  }
-  const bool cubin = arch.kind == ImageKind::Cubin;
-  std::string bytes =
-      cubin ? fetch(nvrtc, program.get().program, nvrtc.api.get_cubin_size, nvrtc.api.get_cubin, "nvrtcGetCUBIN")
-            : fetch(nvrtc, program.get().program, nvrtc.api.get_ptx_size, nvrtc.api.get_ptx, "nvrtcGetPTX");
-  return {std::move(bytes), arch.kind, nvrtc.compiler, log, cache::parse_ptxas_log(log)};
+  return finished(nvrtc, arch, program.get().program, result, text, target);
+}
+
+NvrtcImage nvrtc_compile_own(const std::string& text, const graph::Target& target, std::span<const std::string> options,
+                             ImageKind kind) {
+  TARRY_ASSERT(target.is_cuda());
+  const NvrtcLibrary& nvrtc = usable_library();
+  const Arch arch = choose_arch(nvrtc, target, kind);
+  std::vector<std::string> words{arch.option, "--modify-stack-limit=false"};
+  words.insert(words.end(), options.begin(), options.end());
+  const ProgramHandle program = make_program(nvrtc, text);
+  const NvrtcResult result = run(nvrtc, program.get().program, words);
+  return finished(nvrtc, arch, program.get().program, result, text, target);
 }
 
 std::string nvrtc_compiler() { return library().compiler; }

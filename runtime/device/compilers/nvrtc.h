@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct NvrtcImage {
 /// Throws CompileError with the compiler's log, also where there is no NVRTC.
 NvrtcImage nvrtc_compile(const std::string& text, const graph::Target& target, graph::Mode mode,
                          ImageKind kind = ImageKind::Cubin);
+
+/// The same for a text of the user's, with NVRTC's own meaning of everything and these options.
+NvrtcImage nvrtc_compile_own(const std::string& text, const graph::Target& target, std::span<const std::string> options,
+                             ImageKind kind);
 
 /// The options that change the binary: part of the cache key, and known without NVRTC.
 std::string nvrtc_options(graph::Mode mode);

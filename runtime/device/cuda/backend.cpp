@@ -18,6 +18,7 @@
 #include "runtime/device/cuda/pool.h"
 #include "runtime/device/cuda/sequence.h"
 #include "runtime/device/cuda/transfer.h"
+#include "runtime/device/kernel_caches.h"
 #include "support/check.h"
 #include "support/env.h"
 
@@ -197,6 +198,42 @@ class CudaBackend final : public Backend {
       context_->check(cuda::call(context_->api().stream_synchronize, context_->compute()),
                       fmt::format("kernel {}", launch.source->entry));
     }
+  }
+
+  std::shared_ptr<cache::Executable> own_kernel(const cache::KernelRequest& request,
+                                                std::span<const std::string> options) override {
+    context_->require_usable();
+    const auto compiled = [&](std::span<const cache::KernelRequest* const> one) -> std::optional<cache::Binary> {
+      const bool same_major = context_->compute_capability() / 10 == target_.level / 10;
+      NvrtcImage image = nvrtc_compile_own(*static_cast<const std::string*>(one.front()->user), target_, options,
+                                           same_major ? ImageKind::Cubin : ImageKind::Ptx);
+      return cache::Binary{std::make_shared<const std::string>(std::move(image.bytes)), std::move(image.compiler),
+                           std::move(image.log)};
+    };
+    const cache::Maker maker{
+        compiled, [this](const cache::KernelRequest& r, const cache::Binary& image) { return load(r, image); },
+        [this] { return compiler(); }};
+    return kernel_cache(*this).get({&request, 1}, maker).front().executable;
+  }
+
+  void launch(const OwnLaunch& launch) override {
+    const CudaContext::Current current(*context_);
+    const auto& executable = static_cast<const CudaExecutable&>(*launch.executable);
+    allow_shared(executable, static_cast<int>(launch.shared_bytes));
+    std::size_t bytes = launch.parameters.size_bytes();
+    void* extra[] = {
+        reinterpret_cast<void*>(cuda::kLaunchParamBufferPointer), const_cast<std::uint64_t*>(launch.parameters.data()),
+        reinterpret_cast<void*>(cuda::kLaunchParamBufferSize), &bytes, reinterpret_cast<void*>(cuda::kLaunchParamEnd)};
+    const auto [x, y, z] = launch.grid;
+    const auto [threads_x, threads_y, threads_z] = launch.block;
+    const std::string what = fmt::format("cuLaunchKernel({}, ({}, {}, {}) blocks of ({}, {}, {}) threads)", launch.name,
+                                         x, y, z, threads_x, threads_y, threads_z);
+    context_->check(
+        cuda::call(context_->api().launch_kernel, executable.function, x, y, z, threads_x, threads_y, threads_z,
+                   static_cast<unsigned>(launch.shared_bytes), context_->compute(), nullptr, extra),
+        what);
+    timeline_->touched();
+    if (sync_wanted()) context_->check(cuda::call(context_->api().stream_synchronize, context_->compute()), what);
   }
 
   bool launch_waits() const override { return sync_wanted(); }

@@ -1,0 +1,144 @@
+// CombinedAxis: levels of the tree, each over all blocks or pairs at once.
+#include "graph/record/tree.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "graph/record/join.h"
+#include "graph/record/parts.h"
+#include "support/check.h"
+
+namespace tarry::graph {
+namespace {
+
+constexpr std::int64_t kLeftToRight = 32, kLanes = 32, kBlock = 128;
+
+}  // namespace
+
+CombinedAxis::States CombinedAxis::part(const States& states, std::int64_t from, std::int64_t count,
+                                        std::int64_t step) const {
+  return each(states, [&](const Edge& e) { return cut(e, axis_, count == 0 ? 0 : from, count, where_, step); });
+}
+
+CombinedAxis::States CombinedAxis::joined(const States& a, const States& b) const {
+  if (extent(a) == 0 || extent(b) == 0) return extent(a) == 0 ? b : a;
+  States out;
+  for (std::size_t i = 0; i < a.size(); ++i) out.push_back(concatenated("concat", {a[i], b[i]}, axis_, where_));
+  return out;
+}
+
+CombinedAxis::States CombinedAxis::combined(const States& a, const States& b) const {
+  const auto arrays = [](const States& s) {
+    std::vector<Array> all;
+    for (const Edge& e : s) all.push_back(detail::wrap(e));
+    return all;
+  };
+  const std::vector<Array> first = arrays(a), second = arrays(b), both = combine_(first, second);
+  if (both.size() != a.size())
+    TARRY_THROW(InvalidArgument, std::string(called_), where_,
+                fmt::format("{} states combine to {} arrays", a.size(), both.size()));
+  States out;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    Edge e = detail::defined_edge(both[i], called_, where_);
+    const Typed was(a[i]), is(e);
+    const bool same = was.dtype == is.dtype && std::ranges::equal(was.shape, is.shape);
+    if (!same && (was.dtype != is.dtype || !is.shape.empty()))
+      TARRY_THROW(InvalidArgument, std::string(called_), where_,
+                  fmt::format("state {} is {} and combines to {}", i, was.str(), is.str()));
+    out.push_back(same ? std::move(e) : to_shape(e, was.shape, where_));
+  }
+  return out;
+}
+
+/// Lanes fold to one: lane l takes up lane l + 16, then l + 8 and so on; one that has no partner stays.
+CombinedAxis::States CombinedAxis::halved(States lanes) const {
+  for (std::int64_t apart = kLanes / 2; apart > 0; apart /= 2) {
+    const std::int64_t count = extent(lanes), partners = std::clamp<std::int64_t>(count - apart, 0, apart);
+    if (partners == 0) continue;
+    const States both = combined(part(lanes, 0, partners), part(lanes, apart, partners));
+    lanes = joined(both, part(lanes, partners, std::min(count, apart) - partners));
+  }
+  return lanes;
+}
+
+/// Elements k, k + 32, ... of each whole block, left to right: (blocks, lanes) in the place of the axis.
+CombinedAxis::States CombinedAxis::lanes_of_whole_blocks(const States& states, std::int64_t blocks) const {
+  const States whole = part(states, 0, blocks * kBlock);
+  const States rows = each(whole, [&](const Edge& e) {
+    Dims shape(e.node()->shape());
+    shape[axis_] = blocks;
+    shape.insert(axis_ + 1, kBlock / kLanes);
+    shape.insert(axis_ + 2, kLanes);
+    return record_reshape(e, shape.span(), where_);
+  });
+  const auto row = [&](std::int64_t r) {
+    return each(rows, [&](const Edge& e) { return part_at(e, axis_ + 1, r, where_); });
+  };
+  States lanes = row(0);
+  for (std::int64_t r = 1; r < kBlock / kLanes; ++r) lanes = combined(lanes, row(r));
+  return lanes;
+}
+
+/// A block that is not whole: its lanes have different numbers of elements.
+CombinedAxis::States CombinedAxis::block(const States& states) const {
+  const std::int64_t count = extent(states);
+  States lanes = part(states, 0, std::min(count, kLanes));
+  for (std::int64_t from = kLanes; from < count; from += kLanes) {
+    const std::int64_t more = std::min(kLanes, count - from), all = extent(lanes);
+    lanes = joined(combined(part(lanes, 0, more), part(states, from, more)), part(lanes, more, all - more));
+  }
+  return halved(std::move(lanes));
+}
+
+std::vector<Edge> CombinedAxis::reduced(const std::vector<Edge>& states) const {
+  const std::int64_t n = extent(states), blocks = n / kBlock;
+  States now;
+  if (n <= kLeftToRight) {
+    now = part(states, 0, 1);
+    for (std::int64_t k = 1; k < n; ++k) now = combined(now, part(states, k, 1));
+  } else {
+    if (blocks > 0) {
+      const CombinedAxis lanes(called_, combine_, axis_ + 1, where_);
+      now = each(lanes.halved(lanes_of_whole_blocks(states, blocks)),
+                 [&](const Edge& e) { return part_at(e, axis_ + 1, 0, where_); });
+    }
+    if (n % kBlock != 0) {
+      States rest = block(part(states, blocks * kBlock, n % kBlock));
+      now = blocks > 0 ? joined(now, rest) : std::move(rest);
+    }
+  }
+  while (extent(now) > 1) {
+    const std::int64_t pairs = extent(now) / 2, left = extent(now) % 2;
+    const States both = combined(part(now, 0, pairs, 2), part(now, 1, pairs, 2));
+    now = joined(both, part(now, 2 * pairs, left));
+  }
+  return each(now, [&](const Edge& e) { return part_at(e, axis_, 0, where_); });
+}
+
+std::vector<Edge> CombinedAxis::scanned(const std::vector<Edge>& states) const {
+  std::vector<States> levels = {states};  // of pairs of pairs of ...
+  while (extent(levels.back()) > 1) {
+    const States& s = levels.back();
+    const std::int64_t pairs = extent(s) / 2;
+    levels.push_back(combined(part(s, 0, pairs, 2), part(s, 1, pairs, 2)));
+  }
+  States at_odd = levels.back();  // running combinations of the level above
+  for (levels.pop_back(); !levels.empty(); levels.pop_back()) {
+    const States& s = levels.back();
+    const std::int64_t n = extent(s), pairs = n / 2, later = (n - 1) / 2;
+    States at_even = part(s, 0, 1);
+    if (later > 0) at_even = joined(at_even, combined(part(at_odd, 0, later), part(s, 2, later, 2)));
+    States woven;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      const Edge first = with_axis(cut(at_even[i], axis_, 0, pairs, where_), axis_ + 1, where_);
+      const Edge second = with_axis(at_odd[i], axis_ + 1, where_);
+      woven.push_back(record_reshape(concatenated("stack", {first, second}, axis_ + 1, where_),
+                                     cut(s[i], axis_, 0, 2 * pairs, where_).node()->shape(), where_));
+    }
+    at_odd = n % 2 == 0 ? woven : joined(woven, part(at_even, pairs, 1));
+  }
+  return at_odd;
+}
+
+}  // namespace tarry::graph

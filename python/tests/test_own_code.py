@@ -1,0 +1,99 @@
+"""Functions from text and loops until done, from Python."""
+import numpy as np
+import pytest
+import tarry as ta
+
+
+def test_a_function_from_text_is_fused_and_has_the_bits_of_its_formula():
+    soft = ta.scalar_function("soft", "(T x, T a)", "return x > a ? x - a : x < -a ? x + a : T(0);")
+    x = np.random.default_rng(1).normal(size=1000)
+    expected = np.where(x > 0.5, x - 0.5, np.where(x < -0.5, x + 0.5, 0))
+    np.testing.assert_array_equal(np.asarray(soft(ta.asarray(x), 0.5)), expected)
+    assert ta.evaluate(soft(ta.asarray(x) * 2, 0.25) + 1).kernels == 1
+
+
+def test_several_results_are_a_tuple():
+    both = ta.scalar_function("both", "(int x) -> (int a, double b)", "a = x + 1; b = x / 2.0;")
+    a, b = both(ta.asarray([1, 2], dtype=ta.int32))
+    assert a.tolist() == [2, 3] and b.tolist() == [0.5, 1.0]
+
+
+def test_a_mistake_in_a_text_shows_its_line_and_the_line_of_python():
+    with pytest.raises(ValueError, match=r"(?s)'z' is not declared:\n  return x \+ z;\n +\^.*test_functions.py"):
+        ta.scalar_function("f", "(float x)", "return x + z;")
+    with pytest.raises(ValueError, match="argument 'x' of f"):
+        ta.scalar_function("f", "(float x)", "return x;")(ta.asarray([1.0], dtype=ta.float64))
+
+
+def test_mandelbrot_by_a_loop_in_a_text():
+    escape = ta.scalar_function("escape", "(double cr, double ci)", """
+        double re = 0, im = 0;
+        for (int n = 0; n < 50; n++) {
+            double next = re * re - im * im + cr;
+            im = 2 * re * im + ci;
+            re = next;
+            if (re * re + im * im > 4) return n;
+        }
+        return 50;
+    """)
+    re, im = np.meshgrid(np.linspace(-2, 1, 60), np.linspace(-1, 1, 40))
+    z, c, expected = np.zeros_like(re, complex), re + 1j * im, np.full(re.shape, 50)
+    for n in range(50):
+        on = expected == 50
+        z[on] = z[on] ** 2 + c[on]
+        expected[on & (np.abs(z) > 2)] = n
+    got = np.asarray(escape(ta.asarray(re), ta.asarray(im)))
+    assert (got == expected).mean() > 0.995  # numbers at the border round otherwise
+
+
+def test_while_loop_takes_nested_states():
+    x = ta.asarray([2.0, 9.0, 1e6])
+    done = ta.while_loop(
+        lambda s: ta.abs(s["root"] * s["root"] - x) > 1e-12 * x,
+        lambda s: {"root": 0.5 * (s["root"] + x / s["root"]), "rounds": s["rounds"] + 1},
+        {"root": x, "rounds": ta.asarray(0)},
+    )
+    np.testing.assert_allclose(np.asarray(done["root"]), np.sqrt([2.0, 9.0, 1e6]), rtol=1e-12)
+    assert done["rounds"].shape == (3,) and int(done["rounds"][1]) > 2
+    with pytest.raises(ValueError, match="not bool"):
+        ta.while_loop(lambda s: s, lambda s: s, ta.asarray(1))
+
+
+def test_a_host_function_runs_once_when_needed_and_its_errors_come_out():
+    calls = []
+
+    def both(x, y):
+        calls.append(x.shape)
+        assert not x.flags.writeable
+        if len(calls) == 1:
+            raise KeyError("not today")
+        return np.sort(x)[::-1], y.sum()
+
+    x = ta.asarray([3.0, 1.0, 2.0]) + 1
+    high, total = ta.host_function(both, [x, ta.asarray([1, 2])], [((3,), ta.float64), ((), ta.int64)])
+    assert calls == []
+    with pytest.raises(KeyError, match="not today"):
+        ta.evaluate(high)
+    assert (high * 2).tolist() == [8.0, 6.0, 4.0]
+    assert int(total) == 3 and len(calls) == 2
+
+
+def test_results_of_a_host_function_fit_what_is_declared():
+    (one,) = ta.host_function(lambda: (1, 2), [], [((), ta.int64)])
+    with pytest.raises(ValueError, match="2 results, and 1 are declared"):
+        ta.evaluate(one)
+    with pytest.raises(TypeError, match="a pair"):
+        ta.host_function(lambda: 1, [], [3])
+
+
+def test_a_cuda_kernel_runs_where_there_is_a_gpu_and_says_so_where_there_is_none():
+    kernel = """extern "C" __global__ void scale(const float* x, float* y, double a) {
+        y[threadIdx.x] = (float)a * x[threadIdx.x];
+    }"""
+    x = ta.ones((32,), dtype=ta.float32)
+    (y,) = ta.cuda_kernel(kernel, "scale", [x], [((32,), ta.float32)], block=(32, 1, 1), numbers=(3.0,))
+    if any(str(d).startswith("cuda") for d in ta.devices()):
+        assert y.tolist() == [3.0] * 32
+    else:
+        with pytest.raises(ta.DeviceError):
+            ta.evaluate(y)

@@ -1,0 +1,244 @@
+// host_function, cuda_kernel: code of the user's as calls (graph/call.h).
+#include <tarry/kernel.h>
+#include <tarry/views.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "graph/call.h"
+#include "graph/record/record.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/kernel_caches.h"
+#include "runtime/evaluate/claims.h"
+#include "runtime/evaluate/engine.h"
+#include "runtime/evaluate/transfer.h"
+#include "runtime/rethrow.h"
+#include "support/check.h"
+#include "support/out_of_memory.h"
+
+namespace tarry {
+namespace runtime {
+namespace {
+
+using graph::Call;
+using graph::Dims;
+using graph::Edge;
+
+std::size_t bytes_of(const Call::Result& r) {
+  return static_cast<std::size_t>(graph::element_count(r.shape.span())) * itemsize(r.dtype);
+}
+
+Shape shape_of(std::span<const std::int64_t> extents) {
+  return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
+}
+
+class HostCall final : public Call {
+ public:
+  HostCall(std::string called, HostCallable f, std::vector<Edge> inputs, std::vector<Result> results)
+      : Call(std::move(called), std::move(inputs), std::move(results)), f_(std::move(f)) {}
+
+ protected:
+  std::vector<std::shared_ptr<graph::Storage>> run(std::span<const Edge> inputs, Where where) override {
+    if (!inputs.empty()) (void)evaluate(inputs, where);
+    std::vector<std::shared_ptr<const void>> held;
+    std::vector<HostInput> in;
+    for (const Edge& e : inputs) {
+      held.push_back(host_data(e, where));
+      in.emplace_back(held.back().get(), shape_of(e.node()->shape()), e.node()->dtype);
+    }
+    std::vector<std::shared_ptr<graph::Storage>> values;
+    std::vector<HostOutput> out;
+    for (const Result& r : results()) {
+      values.push_back(storage_of(host_buffer(bytes_of(r), where), graph::row_major_strides(r.shape.span())));
+      out.emplace_back(values.back()->buffer->data, shape_of(r.shape.span()), r.dtype);
+    }
+    f_(in, out);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (results()[i].dtype == bool_) normalise_bools(values[i]->buffer->data, bytes_of(results()[i]));
+    return values;
+  }
+  [[nodiscard]] Device device() const override { return cpu; }
+
+ private:
+  const HostCallable f_;
+};
+
+/// The text of headers that a source includes from the user's folders: what they hold is part of the kernel's key.
+class Headers {
+ public:
+  explicit Headers(std::span<const std::string> folders) : folders_(folders) {}
+  std::string of(const std::string& source) {
+    std::string all;
+    std::vector<std::string> open = {source};
+    while (!open.empty() && seen_.size() < kMost) {
+      const std::string text = std::move(open.back());
+      open.pop_back();
+      for (std::size_t at = 0; (at = text.find("#include", at)) != std::string::npos; ++at) {
+        const std::size_t begin = text.find_first_of("\"<\n", at), end = text.find_first_of("\">\n", begin + 1);
+        if (begin == std::string::npos || end == std::string::npos || text[begin] == '\n') continue;
+        if (std::string found = read(text.substr(begin + 1, end - begin - 1)); !found.empty()) {
+          all += found;
+          open.push_back(std::move(found));
+        }
+      }
+    }
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1000;  // files
+  std::string read(const std::string& name) {
+    for (const std::string& folder : folders_) {
+      const std::string path = folder + "/" + name;
+      std::ifstream file(path, std::ios::binary);
+      if (!file) continue;
+      if (!seen_.insert(path).second) return {};
+      return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    }
+    return {};
+  }
+  const std::span<const std::string> folders_;
+  std::set<std::string> seen_;
+};
+
+class KernelCall final : public Call {
+ public:
+  KernelCall(std::string_view source, std::string_view name, KernelLaunch launch, Device device,
+             std::vector<Edge> inputs, std::vector<Result> results)
+      : Call(std::string(name), std::move(inputs), std::move(results)),
+        source_(source),
+        launch_(std::move(launch)),
+        device_(device) {}
+
+ protected:
+  std::vector<std::shared_ptr<graph::Storage>> run(std::span<const Edge> inputs, Where where) override try {
+    Backend& b = backend(device_);
+    if (!inputs.empty()) (void)evaluate(inputs, where);
+    const std::shared_ptr<cache::Executable> kernel = b.own_kernel(request(b), options());
+    std::vector<std::shared_ptr<graph::Buffer>> held;
+    std::vector<std::uint64_t> words;
+    const auto add = [&](const graph::Buffer& buffer) {
+      words.push_back(reinterpret_cast<std::uintptr_t>(buffer.data));
+    };
+    Counters counters;
+    Crossings crossings{counters, nullptr, {}};
+    for (const Edge& e : inputs) {
+      const graph::Node& n = *e.node();
+      held.push_back(bring(ready_storage(e, where), Dims(n.shape()), n.dtype, b, crossings));
+      add(*held.back());
+    }
+    std::vector<std::shared_ptr<graph::Storage>> values;
+    for (const Result& r : results()) {
+      values.push_back(storage_of(b.allocate(bytes_of(r)), graph::row_major_strides(r.shape.span())));
+      add(*values.back()->buffer);
+    }
+    for (const Scalar& s : launch_.numbers) words.push_back(word(s));
+    b.launch(OwnLaunch{kernel.get(), called(), launch_.grid, launch_.block, launch_.shared_bytes, words});
+    const std::uint64_t ticket = b.record();
+    for (const std::shared_ptr<graph::Storage>& v : values) v->buffer->last_write = ticket;
+    return values;
+  } catch (const CompileError& e) {
+    rethrow(e, called(), where, e.what());
+  }
+  [[nodiscard]] Device device() const override { return device_; }
+
+ private:
+  static std::uint64_t word(const Scalar& s) {
+    if (s.kind() == Scalar::Kind::UInt) return s.as_uint();
+    if (s.kind() != Scalar::Kind::Float) return static_cast<std::uint64_t>(s.as_int());
+    return graph::ScalarCell::of(s.as_float()).as<std::uint64_t>();
+  }
+
+  [[nodiscard]] std::vector<std::string> options() const {
+    std::vector<std::string> all = launch_.options;
+    for (const std::string& folder : launch_.include_paths) all.push_back("--include-path=" + folder);
+    return all;
+  }
+
+  [[nodiscard]] cache::KernelRequest request(const Backend& b) const {
+    std::string text = source_, words;
+    for (const std::string& o : launch_.options) words += (words.empty() ? "" : " ") + o;
+    if (!launch_.include_paths.empty()) text += "\n// includes\n" + Headers(launch_.include_paths).of(source_);
+    return {{std::move(text), std::move(words), b.target().name, "user"}, called(), &source_};
+  }
+
+  const std::string source_;
+  const KernelLaunch launch_;
+  const Device device_;
+};
+
+std::vector<Call::Result> checked_results(std::string_view op, const std::vector<OutputSpec>& outputs, Where where) {
+  if (outputs.empty()) TARRY_THROW(InvalidArgument, std::string(op), where, "no output is declared");
+  std::vector<Call::Result> all;
+  for (const OutputSpec& o : outputs) {
+    const std::span<const std::int64_t> shape(o.shape.data(), o.shape.size());
+    graph::check_available(op, o.dtype, where);
+    graph::check_shape(op, {o.dtype, shape}, where);
+    all.push_back({o.dtype, Dims(shape)});
+  }
+  return all;
+}
+
+std::vector<Edge> checked_inputs(std::string_view op, const std::vector<Array>& inputs, Where where) {
+  std::vector<Edge> all;
+  for (const Array& x : inputs) {
+    all.push_back(detail::edge(x, op, where));
+    if (all.back().node()->in_loop)
+      TARRY_THROW(InvalidArgument, std::string(op), where,
+                  graph::Typed(all.back()).str() + " is a value of the body of a loop, which is elementwise");
+  }
+  return all;
+}
+
+std::vector<Array> arrays(const std::vector<Edge>& edges) {
+  std::vector<Array> all;
+  for (const Edge& e : edges) all.push_back(detail::wrap(e));
+  return all;
+}
+
+}  // namespace
+}  // namespace runtime
+
+inline namespace v0 {
+
+std::vector<Array> host_function(HostCallable f, const std::vector<Array>& inputs,
+                                 const std::vector<OutputSpec>& outputs, std::string_view name,
+                                 std::source_location where) try {
+  if (!f) TARRY_THROW(InvalidArgument, std::string(name), where, "there is no function");
+  std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
+  std::vector<graph::Edge> edges = runtime::checked_inputs(name, inputs, where);
+  return runtime::arrays(graph::record_call(
+      std::make_shared<runtime::HostCall>(std::string(name), std::move(f), std::move(edges), std::move(results)),
+      Device{}, where));
+}
+TARRY_OR_OUT_OF_MEMORY("host_function", where)
+
+std::vector<Array> cuda_kernel(std::string_view source, std::string_view name, const std::vector<Array>& inputs,
+                               const std::vector<OutputSpec>& outputs, const KernelLaunch& launch,
+                               std::source_location where) try {
+  std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
+  for (const auto& extents : {launch.grid, launch.block})
+    if (std::ranges::find(extents, 0U) != extents.end())
+      TARRY_THROW(InvalidArgument, std::string(name), where,
+                  fmt::format("a grid of ({}, {}, {}) blocks of ({}, {}, {}) threads", launch.grid[0], launch.grid[1],
+                              launch.grid[2], launch.block[0], launch.block[1], launch.block[2]));
+  std::vector<graph::Edge> edges = runtime::checked_inputs(name, inputs, where);
+  Device device;
+  for (const graph::Edge& e : edges) device = graph::combine(device, e.node()->device, name, where, {});
+  if (device.kind == DeviceKind::Unplaced) device = graph::context().device;
+  if (device.kind == DeviceKind::Unplaced) device = cuda(0);
+  if (device.kind != DeviceKind::Cuda)
+    TARRY_THROW(InvalidArgument, std::string(name), where, device.str() + " runs no CUDA kernel; use to_device");
+  return runtime::arrays(graph::record_call(
+      std::make_shared<runtime::KernelCall>(source, name, launch, device, std::move(edges), std::move(results)), device,
+      where));
+}
+TARRY_OR_OUT_OF_MEMORY("cuda_kernel", where)
+
+}  // namespace v0
+}  // namespace tarry

@@ -1,0 +1,149 @@
+// Calls of the user's code: lazy, once, with their exceptions, between graphs that are fused on both sides.
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tarry/kernel.h>
+
+#include "tests/helpers/devices.h"
+#include "tests/helpers/same_bits.h"
+
+namespace ta = tarry;
+using namespace tarry::test;
+
+namespace {
+
+/// Sorts the elements and counts its runs.
+std::vector<ta::Array> reversed(const ta::Array& x, std::atomic<int>& runs) {
+  const auto body = [&runs](std::span<const ta::HostInput> in, std::span<const ta::HostOutput> out) {
+    ++runs;
+    const auto from = in[0].values<float>();
+    std::reverse_copy(from.begin(), from.end(), out[0].values<float>().begin());
+    out[1].values<std::int64_t>()[0] = static_cast<std::int64_t>(from.size());
+  };
+  return ta::host_function(body, {x}, {{x.shape(), ta::float32}, {{}, ta::int64}}, "reversed");
+}
+
+}  // namespace
+
+TEST_CASE("host_function: runs once, when one of its results is needed", "[call]") {
+  on_every_device([](ta::Device) {
+    std::atomic<int> runs = 0;
+    const ta::Array x = ta::asarray(ramp(5)) * 2.0f;
+    const std::vector<ta::Array> out = reversed(x, runs);
+    const ta::Array y = out[0] + 1.0f, n = out[1] * 10;
+    CHECK(runs == 0);
+    CHECK(y.to_vector<float>() == std::vector<float>{6, 5, 4, 3, 2});
+    CHECK(n.item<std::int64_t>() == 50);
+    CHECK(out[0].to_vector<float>()[4] == 1);
+    CHECK(runs == 1);
+  });
+}
+
+TEST_CASE("host_function: an exception comes out of the evaluate and loses nothing", "[call]") {
+  int runs = 0;
+  const auto body = [&](std::span<const ta::HostInput> in, std::span<const ta::HostOutput> out) {
+    if (++runs == 1) throw std::runtime_error("not today");
+    out[0].values<int>()[0] = in[0].values<int>()[1];
+  };
+  const ta::Array x = ta::array({1, 2}) + 1;
+  const ta::Array y = ta::host_function(body, {x}, {{{1}, ta::int32}})[0] + x;
+  CHECK_THROWS_WITH(ta::evaluate(y), "not today");
+  CHECK(y.to_vector<int>() == std::vector<int>{5, 6});
+  CHECK(runs == 2);
+}
+
+TEST_CASE("host_function: calls of calls, and what their code evaluates", "[call]") {
+  std::atomic<int> runs = 0;
+  ta::Array x = ta::asarray(ramp(4));
+  for (int i = 0; i < 3; ++i) x = reversed(x * 2.0f, runs)[0];
+  CHECK(x.to_vector<float>() == std::vector<float>{16, 12, 8, 4});
+  CHECK(runs == 3);
+  const auto body = [](std::span<const ta::HostInput>, std::span<const ta::HostOutput> out) {
+    out[0].values<float>()[0] = ta::sum(ta::ones({10})).item<float>();
+  };
+  CHECK(ta::host_function(body, {}, {{{}, ta::float32}})[0].item<float>() == 10);
+}
+
+TEST_CASE("host_function: a long chain that nobody evaluates dies on a small stack", "[call]") {
+  std::thread([] {
+    const auto nothing = [](std::span<const ta::HostInput>, std::span<const ta::HostOutput>) {};
+    ta::Array x = ta::zeros({2});
+    for (int i = 0; i < 200'000; ++i) x = ta::host_function(nothing, {x}, {{{2}, ta::float32}})[0] + 1.0f;
+  }).join();
+}
+
+TEST_CASE("host_function: threads that need one result run it once", "[call]") {
+  std::atomic<int> runs = 0;
+  const ta::Array x = reversed(ta::asarray(ramp(100)), runs)[0];
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back(
+        [&, t] { right += (x + static_cast<float>(t)).to_vector<float>()[99] == 0.5f + static_cast<float>(t); });
+  for (std::thread& t : threads) t.join();
+  CHECK(right == 4);
+  CHECK(runs == 1);
+}
+
+TEST_CASE("host_function: plan() sees a value, and runs nothing", "[call]") {
+  std::atomic<int> runs = 0;
+  const ta::Array y = reversed(ta::asarray(ramp(8)), runs)[0] * 2.0f;
+  CHECK(ta::plan(y).counters().kernels == 1);
+  CHECK(runs == 0);
+}
+
+TEST_CASE("host_function: bools are 0 or 1, and no element is an element less", "[call]") {
+  const auto body = [](std::span<const ta::HostInput> in, std::span<const ta::HostOutput> out) {
+    CHECK(in[0].values<float>().empty());
+    std::memset(out[0].data(), 7, 3);
+  };
+  const ta::Array b = ta::host_function(body, {ta::zeros({0, 4})}, {{{3}, ta::bool_}})[0];
+  CHECK(ta::sum(b).item<std::int64_t>() == 3);
+}
+
+TEST_CASE("host_function: a value of a loop's body is refused", "[call][errors]") {
+  const auto nothing = [](std::span<const ta::HostInput>, std::span<const ta::HostOutput>) {};
+  CHECK_THROWS_AS(
+      ta::while_loop([](const ta::Array& x) { return x < 1; },
+                     [&](const ta::Array& x) { return ta::host_function(nothing, {x}, {{{}, ta::int32}})[0]; },
+                     ta::zeros({}, ta::int32)),
+      ta::InvalidArgument);
+}
+
+TEST_CASE("cuda_kernel: two inputs, two outputs, a number and a header", "[call][cuda]") {
+  for (const ta::Device device : ta::devices()) {
+    if (device.kind != ta::DeviceKind::Cuda) continue;
+    const char* source = R"(
+      extern "C" __global__ void axpy(const float* x, const float* y, float* z, double* twice, double a, long long n) {
+        const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+        if (i >= n) return;
+        z[i] = (float)a * x[i] + y[i];
+        twice[i] = 2.0 * x[i];
+      })";
+    const ta::Array x = ta::asarray(ramp(1000)) + 1.0f, y = ta::ones({1000});
+    const auto out = ta::cuda_kernel(source, "axpy", {x, y}, {{{1000}, ta::float32}, {{1000}, ta::float64}},
+                                     {.grid = {4, 1, 1}, .block = {256, 1, 1}, .numbers = {3.0, 1000}});
+    const auto z = (out[0] - 1.0f).to_vector<float>();
+    const auto twice = out[1].to_vector<double>();
+    for (std::size_t i = 0; i < 1000; ++i) {
+      REQUIRE(z[i] == 3.0f * (0.5f * static_cast<float>(i + 1) + 1.0f));
+      REQUIRE(twice[i] == 2.0 * (0.5 * static_cast<double>(i + 1) + 1.0));
+    }
+    CHECK_THROWS_AS(ta::cuda_kernel("this is no kernel", "f", {x}, {{{1}, ta::float32}})[0].item<float>(),
+                    ta::CompileError);
+  }
+}
+
+TEST_CASE("cuda_kernel: wrong calls, and a machine without a GPU", "[call][errors]") {
+  const std::vector<ta::OutputSpec> one = {{{1}, ta::float32}};
+  CHECK_THROWS_AS(ta::cuda_kernel("", "f", {ta::to_device(ta::zeros({1}), ta::cpu)}, one), ta::InvalidArgument);
+  CHECK_THROWS_AS(ta::cuda_kernel("", "f", {}, one, {.block = {0, 1, 1}}), ta::InvalidArgument);
+  CHECK_THROWS_AS(ta::cuda_kernel("", "f", {}, {}), ta::InvalidArgument);
+  if (ta::devices().size() > 1) return;
+  const ta::Array y = ta::cuda_kernel("", "f", {}, one)[0];
+  CHECK_THROWS_AS(ta::evaluate(y), ta::DeviceError);
+}
