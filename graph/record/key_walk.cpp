@@ -12,8 +12,11 @@
 namespace tarry::graph {
 namespace {
 
+/// Its value is what a call will make.
+bool awaits_call(const Node& n) { return n.op == Op::Input && n.extra != nullptr && n.extra->call != nullptr; }
+
 /// Evaluated: its value is what the graph sees of it. A Scalar stays one, since its value is a launch argument.
-bool is_leaf(const Node& n, bool ready) { return n.op == Op::Input || (ready && n.op != Op::Scalar); }
+bool is_leaf(const Node& n, bool ready) { return (ready && n.op != Op::Scalar) || awaits_call(n); }
 
 bool is_ready(const Node& n) { return n.state.load(std::memory_order_acquire) == State::Ready; }
 
@@ -110,7 +113,7 @@ class Walker {
       }
       if (n->op == Op::Scalar) {
         add_scalar(n, state == State::Ready, false);
-      } else if (n->op == Op::Input && state != State::Ready) {
+      } else if (state != State::Ready && awaits_call(*n)) {
         if (passes_ != State::Claimed) return n;
         add_expected(n);
       } else if (state == State::Ready) {
