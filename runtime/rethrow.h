@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "support/out_of_memory.h"
+#include "support/rethrow.h"
 
 namespace tarry::runtime {
 
-/// Throws an error of e's type for `op` at `where`. Called while e is handled.
+/// Throws an error of e's type for `op` at `where`, as `support::rethrow_with_words`. Called while e is handled.
 [[noreturn]] inline void rethrow(const Error& e, std::string op, Where where, const std::string& message) {
-  support::throw_error(e.code(), std::move(op), where, message);
+  support::rethrow_with_words(e, std::move(op), where, message);
 }
 
 }  // namespace tarry::runtime

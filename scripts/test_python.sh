@@ -1,8 +1,14 @@
 #!/bin/sh
 # Builds the Python module from a preset's objects and tests it: scripts/test_python.sh [PRESET] [pytest arguments].
 # Needs pip to reach an index for nanobind, NumPy and pytest; says so where it does not, and tests nothing then.
+# --prepare [PRESET] only installs them, which can go on beside a build.
 set -eu
 cd "$(dirname "$0")/.."
+prepare=no
+if [ "${1:-}" = --prepare ]; then
+  prepare=yes
+  shift
+fi
 preset=${1:-release}
 [ $# -eq 0 ] || shift
 build=$PWD/build/$preset
@@ -19,15 +25,17 @@ if ! "$venv/bin/python" -c "import nanobind, numpy, pytest, hypothesis" 2> /dev/
     "dask[array]" distributed ||
     echo "python: libraries beside NumPy are not tested, since pip did not install them"
 fi
+[ "$prepare" = no ] || exit 0
 echo "python: build/$preset/python"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cmake --preset "$preset" -DTARRY_BUILD_PYTHON=ON -DPython_EXECUTABLE="$venv/bin/python" > "$log" 2>&1 ||
   { cat "$log"; exit 1; }
-cmake --build "$build" --target tarry_python -j "${TARRY_JOBS:-$(nproc)}"
+jobs=${TARRY_JOBS:-$(nproc)}
+cmake --build "$build" --target tarry_python -j "$jobs"
 export PYTHONPATH="$build/python" TARRY_CACHE_DIR="$build/tests/kernel_cache"
 "$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests "$@"
-for example in examples/python/*.py; do
-  echo "python: $example"
-  "$venv/bin/python" "$example" > "$log" || { cat "$log"; exit 1; }
-done
+# shellcheck disable=SC2016  # the inner shell's
+printf '%s\n' examples/python/*.py | xargs -n 1 -P "$jobs" sh -c '
+  output=$("$0" "$1" 2>&1) || { echo "$output"; echo "python: $1 failed"; exit 1; }
+  echo "python: $1"' "$venv/bin/python"

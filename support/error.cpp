@@ -1,7 +1,10 @@
 // Error: assembles "[op] message (at file:line)", leaving out what is not known; and errors thrown again.
 #include <tarry/error.h>
 
+#include <typeinfo>
+
 #include "support/out_of_memory.h"
+#include "support/rethrow.h"
 
 namespace tarry {
 
@@ -28,6 +31,23 @@ Error::Error(ErrorCode code, std::string op, Where where, const std::string& mes
 }  // namespace tarry
 
 namespace tarry::support {
+namespace {
+
+/// False where the type of e is derived from that of its code.
+bool is_ours(const Error& e) {
+  switch (e.code()) {
+    case ErrorCode::InvalidArgument: return typeid(e) == typeid(InvalidArgument);
+    case ErrorCode::OutOfMemory: return typeid(e) == typeid(OutOfMemory);
+    case ErrorCode::CompileError: return typeid(e) == typeid(CompileError);
+    case ErrorCode::DeviceError: return typeid(e) == typeid(DeviceError);
+    case ErrorCode::DeviceLost: return typeid(e) == typeid(DeviceLost);
+    case ErrorCode::NotCached: return typeid(e) == typeid(NotCached);
+    case ErrorCode::InternalError: break;
+  }
+  return typeid(e) == typeid(InternalError);
+}
+
+}  // namespace
 
 void throw_error(ErrorCode code, std::string op, Where where, const std::string& message) {
   switch (code) {
@@ -42,10 +62,15 @@ void throw_error(ErrorCode code, std::string op, Where where, const std::string&
   throw InternalError(std::move(op), where, message);
 }
 
+void rethrow_with_words(const Error& e, std::string op, Where where, const std::string& message) {
+  if (!is_ours(e)) throw;
+  throw_error(e.code(), std::move(op), where, message);
+}
+
 void rethrow_with_place(const Error& e, std::string_view op, Where where) {
   if (e.where().file != nullptr || where.file == nullptr || !e.op().empty()) throw;
   try {
-    throw_error(e.code(), std::string(op), where, e.what());
+    rethrow_with_words(e, std::string(op), where, e.what());
   } catch (const std::bad_alloc&) {  // the error as it came says enough
   }
   throw;

@@ -74,7 +74,7 @@ std::vector<TileWriter::Load> TileWriter::buffer_loads() const {
 }
 
 /// A term is linear along rows or along columns: it holds in the tile where it holds at both ends.
-std::string TileWriter::whole(const Box& box) const {
+std::string TileWriter::whole(const TileRange& box) const {
   std::string text = fmt::format("rows == {} && columns == {}", box.last_row + 1, box.last_column + 1);
   if (box.first_row < 0) text += " && row > 0";
   if (box.first_column < 0) text += " && column > 0";
@@ -103,7 +103,7 @@ void TileWriter::place() {
   out_.close(";");
 }
 
-void TileWriter::find(const Box& box) {
+void TileWriter::find(const TileRange& box) {
   const int rank = ir_.rank, row_dimension = ir_.row_dimension();
   out_.line("$O i = ($O)number;");
   std::vector<std::string> indices(static_cast<std::size_t>(rank), "i");

@@ -49,19 +49,21 @@ class TileWriter {
   /// Loads of buffers, each access once.
   [[nodiscard]] std::vector<Load> buffer_loads() const;
   /// Rows and columns, counted from the tile's first ones.
-  struct Box {
+  struct TileRange {
     int first_row, first_column, last_row, last_column;
   };
-  [[nodiscard]] Box tile_box() const { return {0, 0, ir_.tile(ir_.row_dimension()) - 1, ir_.tile(ir_.rank - 1) - 1}; }
+  [[nodiscard]] TileRange tile_box() const {
+    return {0, 0, ir_.tile(ir_.row_dimension()) - 1, ir_.tile(ir_.rank - 1) - 1};
+  }
   /// True if all points of a box are there and all guards hold at them. `rows` and `columns` count as far as it goes.
-  [[nodiscard]] std::string whole(const Box& box) const;
+  [[nodiscard]] std::string whole(const TileRange& box) const;
   [[nodiscard]] std::string whole() const { return whole(tile_box()); }
   /// Loads and stores of runs of elements: $N_get, $N_put.
   static std::string_view runs();
 
-  void place();               ///< the struct of addresses and offsets: $N_at
-  void find(const Box& box);  ///< from `number`, a tile's: row, column, t, and rows and columns that are there, up to
-                              ///< the end of the box
+  void place();                     ///< the struct of addresses and offsets: $N_at
+  void find(const TileRange& box);  ///< from `number`, a tile's: row, column, t, and rows and columns that are there,
+                                    ///< up to the end of the box
   void find() { find(tile_box()); }
   void point();  ///< all instructions; a store of access A goes to yA[result_index()]
   KernelSource finish(int threads);

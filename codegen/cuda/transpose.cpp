@@ -448,7 +448,7 @@ class TransposeWriter final : public TileWriter {
         warps_ * kWarp, threads_at_once() / (warps_ * kWarp)));
     out_.line("__shared__ $N_shared s;");
     out_.line("const tarry_i64 number = blockIdx.x;");
-    Box box = tile_box();
+    TileRange box = tile_box();
     box.first_column = -before_;
     if (std::any_of(loads_.begin(), loads_.end(),
                     [&](const Load& l) { return shifted(l); })) {  // words reach beyond a line

@@ -31,7 +31,7 @@ Instructions::Instructions(const graph::Group& walk) : Arguments(walk.space.size
 
 // --- Boxes and guards -----------------------------------------------------------------------------------------------
 
-std::uint32_t Instructions::box_number(const Box& box) {
+std::uint32_t Instructions::box_number(const Bounds& box) {
   if (box == whole_) return kNone;
   const auto it = std::find(boxes_.begin(), boxes_.end(), box);
   if (it != boxes_.end()) return static_cast<std::uint32_t>(it - boxes_.begin());
@@ -39,7 +39,7 @@ std::uint32_t Instructions::box_number(const Box& box) {
   return static_cast<std::uint32_t>(boxes_.size() - 1);
 }
 
-std::uint32_t Instructions::guard(const Box& box) {
+std::uint32_t Instructions::guard(const Bounds& box) {
   if (box == whole_) return kNone;
   for (std::uint32_t i = 0; i < out_.boxes.size(); ++i)
     if (out_.boxes[i] == box && guard_outer_[i] == outer_phase_) return i;
@@ -60,11 +60,11 @@ std::uint32_t Instructions::guard(const Box& box) {
 
 bool Instructions::varies_along_axis(std::uint32_t guard) const {
   if (!group_.reduces || guard == kNone) return false;
-  const Box& box = out_.boxes[guard];
+  const Bounds& box = out_.boxes[guard];
   return box.low[group_.axis] != 0 || box.high[group_.axis] != group_.space[group_.axis];
 }
 
-Value Instructions::inside(const Box& box) {
+Value Instructions::inside(const Bounds& box) {
   const std::uint32_t g = guard(box);
   if (const auto it = inside_.find(g); it != inside_.end()) return it->second;
   Instr in;

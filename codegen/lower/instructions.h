@@ -20,11 +20,11 @@ class Instructions : protected Arguments {
   // --- Boxes and guards ---------------------------------------------------------------------------------------------
 
   /// kNone: everywhere.
-  [[nodiscard]] const Box& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
-  std::uint32_t box_number(const Box& box);
+  [[nodiscard]] const Bounds& box_of(std::uint32_t number) const { return number == kNone ? whole_ : boxes_[number]; }
+  std::uint32_t box_number(const Bounds& box);
   /// The box, whole along the axes that do not matter.
   template <class Moves>
-  [[nodiscard]] Box trimmed(Box box, const Moves& moves) const {
+  [[nodiscard]] Bounds trimmed(Bounds box, const Moves& moves) const {
     for (int axis = 0; axis < box.low.size(); ++axis) {
       if (moves(axis)) continue;
       box.low[axis] = 0;
@@ -33,9 +33,9 @@ class Instructions : protected Arguments {
     return box;
   }
   /// The guard that holds in a box: a term for each axis that the box does not cover.
-  std::uint32_t guard(const Box& box);
+  std::uint32_t guard(const Bounds& box);
   /// That it holds, as a value.
-  Value inside(const Box& box);
+  Value inside(const Bounds& box);
 
   // --- Places that are computed -------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class Instructions : protected Arguments {
   Value push(Instr in);
 
   const graph::Group& group_;
-  std::vector<Box> boxes_;  ///< that requests name
+  std::vector<Bounds> boxes_;  ///< that requests name
 
  private:
   [[nodiscard]] bool varies_along_axis(std::uint32_t guard) const;
@@ -83,7 +83,7 @@ class Instructions : protected Arguments {
   [[nodiscard]] std::optional<RawAccess> by_strides(Value coordinate) const;
   Value constant(std::int64_t value);
 
-  Box whole_;
+  Bounds whole_;
   std::vector<bool> guard_outer_;  // by guard: made for the outer phase
   std::unordered_map<std::uint32_t, Value> inside_;
   std::vector<Computed> computed_;

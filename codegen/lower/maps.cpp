@@ -4,18 +4,14 @@
 
 #include "codegen/lower/selection.h"
 #include "graph/fusion/trace.h"
+#include "graph/preimage.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
-namespace {
 
 using graph::AxisMap;
 using graph::Dims;
 using graph::IndexMap;
-
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
-
-}  // namespace
 
 IndexMap home_map(const graph::Group& group, const Dims& shape, Coordinates coordinates) {
   const bool outer = coordinates == Coordinates::Outer;
@@ -84,13 +80,13 @@ RawAccess access_at(std::int64_t offset, const Dims& strides, const IndexMap& ma
   return a;
 }
 
-bool contains(const Box& outer, const Box& inner) {
+bool contains(const Bounds& outer, const Bounds& inner) {
   for (int axis = 0; axis < inner.low.size(); ++axis)
     if (inner.low[axis] < outer.low[axis] || inner.high[axis] > outer.high[axis]) return false;
   return true;
 }
 
-std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const IndexMap& map, Box box) {
+std::optional<Bounds> update_box(const graph::Graph& g, graph::NodeId update, const IndexMap& map, Bounds box) {
   const graph::GraphNode& n = g.nodes[update];
   TARRY_ASSERT(g.updates[n.payload].dense());
   const Dims& start = g.updates[n.payload].start;
@@ -102,9 +98,7 @@ std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const
       if (from < 0 || from >= extents[d]) return std::nullopt;
       continue;
     }
-    const std::int64_t size = m.step > 0 ? m.step : -m.step;
-    const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
-    const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
+    const auto [low, high] = graph::preimage(from, m.step, extents[d]);
     box.low[m.axis] = std::max(box.low[m.axis], low);
     box.high[m.axis] = std::min(box.high[m.axis], high);
     if (box.low[m.axis] >= box.high[m.axis]) return std::nullopt;

@@ -11,7 +11,7 @@ using graph::Dims;
 using graph::Group;
 
 /// True if a box has the elements of `axes` that lie between two of them, in row-major order.
-bool is_run(const Box& box, const Dims& space, const std::vector<int>& axes) {
+bool is_run(const Bounds& box, const Dims& space, const std::vector<int>& axes) {
   bool moves = false;
   for (const int d : axes) {
     if (moves && (box.low[d] != 0 || box.high[d] != space[d])) return false;
@@ -47,7 +47,7 @@ MergedAxes merged(const Selection& s, const Group& group, const std::vector<bool
       if (!by_boxes) return true;
       std::vector<int> longer = all.back();
       longer.push_back(d);
-      return std::ranges::all_of(s.boxes, [&](const Box& box) { return is_run(box, group.space, longer); });
+      return std::ranges::all_of(s.boxes, [&](const Bounds& box) { return is_run(box, group.space, longer); });
     };
     if (!all.empty() && walks_on())
       all.back().push_back(d);
@@ -118,7 +118,7 @@ class Rewriter {
   }
 
   void term(std::size_t g, const std::vector<int>& axes, bool outer_only) {
-    const Box& box = s_.boxes[g];
+    const Bounds& box = s_.boxes[g];
     RawAccess iota;
     iota.outer_only = outer_only;
     iota.strides = Dims::filled(group_.space.size(), 0);
@@ -153,7 +153,7 @@ class Rewriter {
 void find_rare(Selection& s, const Group& group) {
   for (int d = 0; d < group.space.size(); ++d) {
     std::vector<std::int64_t> cuts{0, group.space[d]};
-    for (const Box& box : s.boxes) cuts.insert(cuts.end(), {box.low[d], box.high[d]});
+    for (const Bounds& box : s.boxes) cuts.insert(cuts.end(), {box.low[d], box.high[d]});
     std::ranges::sort(cuts);
     std::size_t longest = 0;
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i)

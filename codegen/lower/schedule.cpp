@@ -108,7 +108,7 @@ class Scheduler {
 
   const MergedAxes merged_;
   std::vector<RawAccess> raw_;
-  std::vector<Box> boxes_;
+  std::vector<Bounds> boxes_;
   std::vector<std::int64_t> buffer_bytes_, loops_;
   const Group& group_;
   const graph::Target& target_;

@@ -27,15 +27,15 @@ struct RawAccess {
 };
 
 /// The points of the group's space with low <= coordinate < high along every axis.
-struct Box {
+struct Bounds {
   graph::Dims low, high;
-  friend bool operator==(const Box&, const Box&) = default;
+  friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
 struct Selection {
   Lowered lowered;                         ///< all but accesses, extents, stages, schedule and bytes
   std::vector<RawAccess> accesses;         ///< by access number of the IR
-  std::vector<Box> boxes;                  ///< by guard number of the IR: where it holds
+  std::vector<Bounds> boxes;               ///< by guard number of the IR: where it holds
   std::vector<std::int64_t> buffer_bytes;  ///< by buffer number: the size of the whole value
   std::vector<std::int64_t> loops;         ///< by loop: its extent
 };
@@ -54,10 +54,10 @@ graph::Source traced(const graph::Graph& g, graph::GraphEdge edge, graph::IndexM
 /// An access whose dimensions have `strides`, at the coordinates of `map`: the space's `rank` axes, then those of
 /// loops.
 RawAccess access_at(std::int64_t offset, const graph::Dims& strides, const graph::IndexMap& map, int rank);
-bool contains(const Box& outer, const Box& inner);
+bool contains(const Bounds& outer, const Bounds& inner);
 /// The points of a box where a dense update that is wanted at `map` gives its value, if there are any: along each
 /// dimension 0 <= start + step * coordinate - update's start < extent of the value.
-std::optional<Box> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Box box);
+std::optional<Bounds> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Bounds box);
 
 /// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
 /// group goes over: the group itself, one way of a row-and-column one, or a map without its last axes, of extents

@@ -54,7 +54,7 @@ graph::Dims slot_axes(const Selection& s, const graph::Group& group, const graph
   if (turned(s, axes)) return {};
   if (!target.is_cuda()) return slots;
   // A GPU's threads take the elements of a short axis side by side, unless they would go different ways.
-  for (const Box& box : s.boxes)
+  for (const Bounds& box : s.boxes)
     for (int d = group.space.size() - slots.size(); d < group.space.size(); ++d)
       if (box.low[d] != 0 || box.high[d] != group.space[d]) return slots;
   return {};

@@ -217,7 +217,7 @@ class Selector : private Instructions {
   /// An update whose box holds everywhere or nowhere within the request's is one of its inputs.
   Request decided(Request r) {
     while (is_computed(r) && g_.nodes[r.source.edge.node].op == Op::Update) {
-      const std::optional<Box> box = update_box(r);
+      const std::optional<Bounds> box = update_box(r);
       if (!box)
         r = follow_input(r, 0);
       else if (*box == box_of(r.box))
@@ -228,7 +228,7 @@ class Selector : private Instructions {
     return r;
   }
 
-  [[nodiscard]] std::optional<Box> update_box(const Request& r) const {
+  [[nodiscard]] std::optional<Bounds> update_box(const Request& r) const {
     return codegen::update_box(g_, r.source.edge.node, r.source.map, box_of(r.box));
   }
 

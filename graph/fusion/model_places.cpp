@@ -2,13 +2,9 @@
 #include <algorithm>
 
 #include "graph/fusion/model.h"
+#include "graph/preimage.h"
 
 namespace tarry::graph {
-namespace {
-
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
-
-}  // namespace
 
 /// The coordinate that the index of a gather is at a place.
 AxisMap KernelModel::gathered(NodeId gather, std::uint32_t place) {
@@ -36,9 +32,7 @@ std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, 
       if (from < 0 || from >= extents[d]) return std::nullopt;
       continue;
     }
-    const std::int64_t size = m.step > 0 ? m.step : -m.step;
-    const std::int64_t low = m.step > 0 ? -floor_divide(from, size) : floor_divide(from - extents[d], size) + 1;
-    const std::int64_t high = m.step > 0 ? -floor_divide(from - extents[d], size) : floor_divide(from, size) + 1;
+    const auto [low, high] = preimage(from, m.step, extents[d]);
     const auto i = static_cast<std::size_t>(m.axis) * 2;
     box[i] = std::max(box[i], low);
     box[i + 1] = std::min(box[i + 1], high);

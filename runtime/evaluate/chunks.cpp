@@ -174,6 +174,7 @@ class Chunks {
     }
     counters_.chunks = progress_.chunks_done;
     result.counters = counters_;
+    result.interpreted = interpreted_;
     return result;
   }
 
@@ -349,7 +350,11 @@ class Chunks {
     return piece;
   }
 
-  void evaluate(std::span<const Edge> roots) { add(counters_, evaluate_whole(roots, work_.where).counters()); }
+  void evaluate(std::span<const Edge> roots) {
+    const Report report = evaluate_whole(roots, work_.where);
+    add(counters_, report.counters());
+    if (!report.interpreted().empty()) interpreted_ = report.interpreted();
+  }
 
   /// Pages of files that were read are given back.
   static void drop(const std::vector<graph::LeafPart>& parts) {
@@ -444,6 +449,7 @@ class Chunks {
   std::vector<std::pair<GraphEdge, std::shared_ptr<graph::Storage>>> values_;
   Progress progress_;
   Counters counters_;
+  std::string interpreted_;
 };
 
 /// Why the work has no chunks that fit.

@@ -40,6 +40,7 @@ struct ChunkedWork {
 struct ChunkedValues {
   std::vector<std::shared_ptr<graph::Storage>> roots;  ///< their values, whole
   Counters counters;
+  std::string interpreted;  ///< why kernels were, or empty
 };
 
 /// Throws OutOfMemory where even pieces do not fit, saying what keeps them from being smaller. Publishes nothing.

@@ -216,12 +216,11 @@ void run_way(Evaluation& e, const Chunked& way, Backend& b) {
   const graph::Graph g = recorded_graph(e.run);
   e.report.needed = way.needed;
   e.report.room = b.room();
-  const ChunkedValues values =
-      evaluate_in_chunks({g, e.run.key_walk.leaves, e.run.key_walk.cells, b, e.where, way.needed});
+  ChunkedValues values = evaluate_in_chunks({g, e.run.key_walk.leaves, e.run.key_walk.cells, b, e.where, way.needed});
   const Counters whole = e.report.counters;
   e.report.counters = values.counters;
   keep_graph_counters(whole, e.report.counters);
-  if (values.counters.interpreted > 0) e.report.interpreted = why_interpreted(b);
+  e.report.interpreted = std::move(values.interpreted);
   publish_values(e, values.roots);
 }
 

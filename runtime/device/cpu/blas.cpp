@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -76,9 +77,13 @@ void require_room() {
   const std::unique_ptr<std::byte[]> room(new std::byte[kLibrary]);
 }
 
+/// Threads beside the caller's that a library starts unless it is told otherwise.
+int further_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())) - 1; }
+
 OpenBlas open_openblas() {
   OpenBlas blas;
   require_room();
+  support::require_threads("OpenBLAS", further_threads());
   void* const handle = open_first({"libopenblas.so.0", "libopenblas.so"});
   if (handle == nullptr) {
     const char* const why = dlerror();
@@ -116,6 +121,7 @@ OneDnn open_onednn() {
   OneDnn dnn;
 #ifdef __x86_64__
   require_room();
+  support::require_threads("matmul", 1 + further_threads());
   support::in_own_thread("matmul", [&] {
     void* const handle = open_first({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
     if (handle == nullptr) return;
@@ -258,7 +264,15 @@ class OneDnnMatmul final : public LibraryCall {
     if (lacks_room) throw std::bad_alloc();
   }
 
+  /// Each thread that calls the library has others of its own there, from its first call on.
+  static void require_threads() {
+    thread_local bool known = false;
+    if (!known) support::require_threads("matmul", std::max(onednn().threads, 1) - 1);
+    known = true;
+  }
+
   void by_library(const float* a, const float* b, float* result) const {
+    require_threads();
     const support::DefaultFloatingPoint state;
     each_matrix<float>(spec_, a, b, result, [&](const float* x, const float* y, float* to) {
       if (!multiply(spec_.m, spec_.n, x, y, to)) throw std::bad_alloc();

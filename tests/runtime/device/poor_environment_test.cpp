@@ -118,6 +118,26 @@ TARRY_CHILD(poor_without_processes) {
   return evaluate_something();
 }
 
+/// A product by a library, where the user has few threads: the value or an error.
+TARRY_CHILD(poor_in_threads) {
+  constexpr uid_t kNobody = 65534;
+  const auto most = static_cast<rlim_t>(std::atoi(std::getenv("POOR_THREADS")));
+  const struct rlimit limit{most, most};
+  if (setrlimit(RLIMIT_NPROC, &limit) != 0 || setuid(kNobody) != 0) return kNotArranged;
+  const ta::Scope on_cpu(ta::cpu);
+  for (const ta::Dtype dtype : {ta::float32, ta::float64}) {
+    try {
+      const ta::Array a = ta::ones({700, 600}, dtype), b = ta::ones({600, 700}, dtype);
+      ta::evaluate(a, b);
+      if (ta::astype(ta::matmul(a, b), ta::float64).to_vector<double>() != std::vector<double>(490'000, 600.0))
+        return 1;
+    } catch (const ta::OutOfMemory& error) {
+      std::printf("%s\n", error.what());
+    }
+  }
+  return 0;
+}
+
 /// Room for a few further mappings.
 TARRY_CHILD(poor_without_mappings) {
   constexpr int kMost = 1 << 20, kRoom = 3;
@@ -235,6 +255,18 @@ TEST_CASE("surroundings: without room for files or descriptors the interpreter s
   CHECK(result.output == "0 compiled, 0 read\n");
   CHECK_THAT(result.error, Catch::Contains("interpreter"));
   CHECK(shop.nothing_left());
+}
+
+TEST_CASE("surroundings: a product by a library that gets too few threads is an error", "[runtime][cpu][process]") {
+  const Workshop shop;
+  fs::permissions(shop.directory.path(), fs::perms::others_exec, fs::perm_options::add);
+  for (const char* threads : {"1", "2", "3", "4"}) {
+    const ProcessResult result =
+        shop.run({"TARRY_DISABLE=compile", std::string("POOR_THREADS=") + threads}, "poor_in_threads");
+    if (result.exit_status == kNotArranged) TARRY_SKIP("the system lets nobody arrange this");
+    INFO(threads << " threads\n" << result.output << result.error);
+    CHECK(result.exit_status == 0);
+  }
 }
 
 TEST_CASE("surroundings: without processes, mappings or a place to run code from the interpreter serves",

@@ -57,6 +57,33 @@ TEST_CASE("callback: an evaluate of what is being evaluated throws at once, and 
   CHECK(s.total.item<float>() == static_cast<float>(8 << 20));
 }
 
+namespace {
+
+/// What a user derives to know the own errors again.
+struct Cancelled : ta::InvalidArgument {
+  explicit Cancelled(int after) : InvalidArgument("progress", ta::Where{}, "cancelled"), pieces(after) {}
+  int pieces;
+};
+
+}  // namespace
+
+TEST_CASE("callback: an error of a type that the user derived comes back as it was thrown", "[memory][log]") {
+  const ta::Scope on_cpu(ta::cpu);
+  Streamed s;
+  int calls = 0;
+  auto call = [&](const ta::Progress&) {
+    if (++calls == 2) throw Cancelled(calls);
+  };
+  const ta::OnProgress shown(call);
+  try {
+    ta::evaluate(s.total);
+    FAIL("nothing was thrown");
+  } catch (const Cancelled& error) {
+    CHECK(error.pieces == 2);
+    CHECK(error.op() == "progress");
+  }
+}
+
 TEST_CASE("callback: two evaluates whose callbacks need each other are an error, never a deadlock", "[memory][log]") {
   const ta::Scope on_cpu(ta::cpu);
   Streamed a, b;

@@ -1,9 +1,12 @@
 // kernel_history(): what is known of each kernel, and that knowing it costs a running program nothing.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "runtime/evaluate/engine.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
 
@@ -110,6 +113,24 @@ TEST_CASE("history: without a C compiler the Report says why kernels were interp
   const ta::Report report = ta::evaluate(y);
   CHECK(report.counters().interpreted == 1);
   CHECK(report.interpreted().find("compiler") != std::string::npos);
+}
+
+TEST_CASE("history: a Report of pieces says why their kernels were interpreted", "[runtime][history][memory]") {
+  const ta::support::ScopedTemporaryDirectory directory;
+  const std::string file = (directory.path() / "x.npy").string();
+  ta::save_npy(file, ta::ones({std::int64_t{4} << 20}));
+  // A compiler that works, as far as it says, and makes what nobody can load.
+  const std::string compiler = (directory.path() / "cc").string();
+  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *-version*) exec cc \"$@\";; esac\nexit 0\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const Setting lies("TARRY_CC", compiler), nothing_kept("TARRY_CACHE_DIR", "off");
+  const ta::Scope placed(ta::cpu);
+  ta::set_memory_limit(ta::cpu, ta::memory_stats(ta::cpu).live + (4 << 20));
+  const ta::Report report = ta::evaluate(ta::sum(ta::tanh(ta::open_npy(file) * 2.25f)));
+  ta::set_memory_limit(ta::cpu, 0);
+  CHECK(report.counters().chunks > 1);
+  CHECK(report.counters().interpreted > 1);
+  CHECK_FALSE(report.interpreted().empty());
 }
 
 TEST_CASE("history: a kernel of two formulas is one record with the lines of both", "[runtime][history]") {
