@@ -23,17 +23,21 @@ std::string RoutineSpec::str() const {
 
 std::string bits_type(Dtype dtype) { return fmt::format("tarry_u{}", 8 * itemsize(dtype)); }
 
+const char* infinity_bits(Dtype dtype) {
+  return dtype == float16    ? "0x7c00"
+         : dtype == bfloat16 ? "0x7f80"
+         : dtype == float32  ? "0x7f800000"
+                             : "0x7ff0000000000000";
+}
+
 std::string key_function(const RoutineSpec& spec, Zeros zeros) {
   const std::string bits = bits_type(spec.dtype);
   const std::string top = fmt::format("(({})1 << {})", bits, 8 * itemsize(spec.dtype) - 1);
   const bool falls = graph::is_sort(spec.op) && spec.reversed();
   std::string body;
   if (is_floating(spec.dtype)) {
-    const char* const infinity = spec.dtype == float16    ? "0x7c00"
-                                 : spec.dtype == bfloat16 ? "0x7f80"
-                                 : spec.dtype == float32  ? "0x7f800000"
-                                                          : "0x7ff0000000000000";
-    body = fmt::format("  if (({0})(x & ({0})~{1}) > ({0}){2}) return ({0})~({0})0;\n", bits, top, infinity);
+    body = fmt::format("  if (({0})(x & ({0})~{1}) > ({0}){2}) return ({0})~({0})0;\n", bits, top,
+                       infinity_bits(spec.dtype));
     if (zeros == Zeros::Equal) body += fmt::format("  if (x == {}) x = 0;\n", top);
     body += fmt::format("  const {0} k = ({0})(x & {1} ? ~x : x | {1});\n", bits, top);
   } else if (info(spec.dtype).kind == DtypeKind::Int) {
@@ -68,6 +72,7 @@ std::int64_t striding_grid(std::int64_t wanted) {
 std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target) {
   if (spec.op == graph::Op::Compact) return compact_scratch(spec);
   if (target.is_cuda() && graph::is_scatter(spec.op)) return scatter_scratch(spec);
+  if (target.is_cuda() && graph::is_segments(spec.op)) return segment_scratch(spec);
   if (target.is_cuda()) return graph::is_sort(spec.op) ? sort_scratch(spec) : 0;
   return host_scratch(spec);
 }
@@ -76,17 +81,20 @@ std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::T
   TARRY_ASSERT(target.is_cuda());
   if (spec.op == graph::Op::Compact) return compact_kernels();
   if (graph::is_scatter(spec.op)) return scatter_kernels(spec);
+  if (graph::is_segments(spec.op)) return segment_kernels(spec);
   return graph::is_sort(spec.op) ? sort_kernels(spec) : run_kernels(spec);
 }
 
 std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (spec.op == graph::Op::Compact) return compact_launches(spec, operands, scratch);
   if (graph::is_scatter(spec.op)) return scatter_launches(spec, operands, scratch);
+  if (graph::is_segments(spec.op)) return segment_launches(spec, operands, scratch);
   return graph::is_sort(spec.op) ? sort_launches(spec, operands, scratch) : run_launches(spec, operands);
 }
 
 std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels) {
   if (kernels == 0) return 1;
+  if (graph::is_segments(spec.op)) return segment_launch_count(spec);
   return graph::is_sort(spec.op) ? sort_launch_count(spec) : static_cast<std::int64_t>(kernels);
 }
 

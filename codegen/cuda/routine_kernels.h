@@ -21,6 +21,8 @@ KernelSource routine_kernel(std::string_view word, std::string_view text, std::s
 
 /// The unsigned integer of as many bytes as an element, which sorts and searches move instead of it.
 std::string bits_type(Dtype dtype);
+/// The bits of a float's infinity.
+const char* infinity_bits(Dtype dtype);
 /// The function `$N_key` from an element's bits to an integer that orders as the element does: NaNs are all equal and
 /// last in both directions. `Zeros::Equal`: -0 has the key of +0.
 enum class Zeros : std::uint8_t { Apart, Equal };
@@ -32,15 +34,28 @@ std::vector<KernelSource> sort_kernels(const RoutineSpec& spec);
 std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 std::int64_t sort_launch_count(const RoutineSpec& spec);
 
-// Searchsorted, Bincount and the Segment ops.
+// Searchsorted and Bincount.
 std::vector<KernelSource> run_kernels(const RoutineSpec& spec);
 std::vector<RoutineLaunch> run_launches(const RoutineSpec& spec, std::span<void* const> operands);
 
-// The Scatter ops. set notes the last row that names a place before it writes that row. The others are for what has the
-// same bits in any order: a thread joins its element to the one in memory until nobody has come between.
+/// A kernel that gives every element one value.
+KernelSource fill_kernel(std::string_view word, std::string_view type, std::string_view value);
+RoutineLaunch fill_launch(std::uint32_t kernel, void* to, std::int64_t count);
+
+// The Segment ops.
+std::size_t segment_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> segment_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> segment_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+std::int64_t segment_launch_count(const RoutineSpec& spec);
+
+// The Scatter ops: set, and what has the same bits in any order.
 std::size_t scatter_scratch(const RoutineSpec& spec);
 std::vector<KernelSource> scatter_kernels(const RoutineSpec& spec);
 std::vector<RoutineLaunch> scatter_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+
+KernelSource join_kernel(const RoutineSpec& spec);
+/// `operands`: places, values, result.
+RoutineLaunch join_launch(const RoutineSpec& spec, std::uint32_t kernel, std::span<void* const> operands);
 
 // Compact.
 std::size_t compact_scratch(const RoutineSpec& spec);

@@ -16,7 +16,7 @@
 namespace tarry::graph {
 namespace {
 
-/// One order serves all columns of a row; each costs a pass of its own without it.
+/// One order serves all columns of a row; without it each costs passes of its own.
 constexpr std::int64_t kMostColumns = 4;
 
 struct Axis {

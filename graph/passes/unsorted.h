@@ -7,7 +7,7 @@ namespace tarry::graph {
 
 /// A Segment op on elements that a stable sort of their numbers put in order becomes one on the elements as they stand
 /// (Way::Reversed), and a search for where each number begins a count. A group's elements keep their order, so the bits
-/// are the same. The sort is dropped where nothing else reads it. For a CPU: a GPU has no routine for it.
+/// are the same. The sort is dropped where nothing else reads it.
 Graph fold_unsorted(const Graph& g);
 
 }  // namespace tarry::graph

@@ -55,7 +55,7 @@ class PlanMaker {
       return switches_.disabled(pass) || (pass == "unroll" && target_.is_cuda());
     };
     Graph prepared = graph::read_bools(graph::prepare_library(snapshot.graph, library_use()));
-    if (!target_.is_cuda()) prepared = graph::fold_unsorted(prepared);
+    prepared = graph::fold_unsorted(prepared);
     g_ = graph::run_passes(std::move(prepared), disabled, &plan_.passes, [this](std::string_view name, const Graph& g) {
       if (observer_) observer_->graph(name, g);
     });

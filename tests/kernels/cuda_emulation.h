@@ -132,8 +132,8 @@ void emulate(unsigned blocks, unsigned threads, unsigned cluster, void (*kernel)
     if (finished != threads * cluster) { fprintf(stderr, "%u threads wait for ever\n", threads * cluster - finished); abort(); }
   }
 }
-inline unsigned long long atomicMin(unsigned long long* at, unsigned long long value) {
-  const unsigned long long old = *at;
+template <class T, class U> T atomicMin(T* at, U value) {
+  const T old = *at;
   if (value < old) *at = value;
   return old;
 }
@@ -189,6 +189,14 @@ inline unsigned __ballot_sync(unsigned, int predicate) {
   unsigned votes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) votes |= (unsigned)slot[(self & ~31u) + lane] << lane;
   return votes;
+}
+inline unsigned __match_any_sync(unsigned, unsigned long long value) {
+  unsigned long long* slot = slots[parity[self] ^= 1];
+  slot[self] = value;
+  wait(warp_barriers[self / 32]);
+  unsigned equal = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) equal |= (unsigned)(slot[(self & ~31u) + lane] == value) << lane;
+  return equal;
 }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 inline int min(int a, int b) { return a < b ? a : b; }

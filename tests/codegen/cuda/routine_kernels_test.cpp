@@ -43,14 +43,31 @@ std::size_t result_bytes(const RoutineSpec& s) {
   return static_cast<std::size_t>(count) * (kept ? itemsize(s.dtype) : 8);
 }
 
-/// The second operand, where there is one: what is searched for, or offsets of runs, of which some are empty.
+Bytes bytes_of(const std::vector<std::int64_t>& v) {
+  Bytes bytes(v.size() * 8);
+  std::memcpy(bytes.data(), v.data(), bytes.size());
+  return bytes;
+}
+
+/// Numbers of runs; some are none, and half of them are one.
+Bytes numbers(std::int64_t count, std::int64_t runs) {
+  std::mt19937_64 random(3);
+  std::vector<std::int64_t> v(static_cast<std::size_t>(count));
+  for (std::int64_t& x : v) {
+    const auto drawn = static_cast<std::int64_t>(random() >> 1);
+    x = drawn % 2 == 0 ? runs / 3 : drawn % (runs + 3) - 1;
+  }
+  return bytes_of(v);
+}
+
+/// The second operand, where there is one: what is searched for, numbers of runs, or offsets of runs, of which some are
+/// empty.
 Bytes second_operand(const RoutineSpec& s) {
   if (s.op == Op::Searchsorted) return elements(s.dtype, s.m, 2);
+  if (s.reversed()) return numbers(s.n, s.m);
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(s.m + 1));
   for (std::int64_t g = 0; g <= s.m; ++g) offsets[static_cast<std::size_t>(g)] = g == s.m ? s.n : s.n * (g / 2) / s.m;
-  Bytes bytes(offsets.size() * 8);
-  std::memcpy(bytes.data(), offsets.data(), bytes.size());
-  return bytes;
+  return bytes_of(offsets);
 }
 
 /// Kernels of the same texts, once for all extents.
@@ -65,13 +82,7 @@ void check(RoutineSpec spec) {
   if (graph::is_sort(spec.op)) spec.m = spec.n;  // every place is read
   INFO(spec.str());
   std::vector<Bytes> inputs{elements(spec.dtype, spec.rows * spec.n, 1)};
-  if (spec.op == Op::Bincount)
-    for (std::size_t i = 0; i < inputs[0].size(); i += 8) {
-      std::int64_t id = 0;
-      std::memcpy(&id, &inputs[0][i], 8);
-      id = id % (spec.m + 2);  // some are none
-      std::memcpy(&inputs[0][i], &id, 8);
-    }
+  if (spec.op == Op::Bincount) inputs[0] = numbers(spec.n, spec.m);
   if (spec.op == Op::Searchsorted) {
     RoutineSpec sort{Op::Sort, spec.dtype, Way::Usual, 1, spec.n};
     Bytes sorted = inputs[0], scratch(codegen::routine_scratch(sort, target("x86-64-v3")));
@@ -127,8 +138,12 @@ std::vector<RoutineSpec> every_kernel() {
     specs.push_back({Op::Searchsorted, dtype, Way::Usual, 1, 100, 100});
   }
   for (const Dtype dtype : {int64, uint64, float32, float64})
-    for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax}) specs.push_back({op, dtype, {}, 2, 1000, 10});
-  for (const Dtype dtype : {float32, float64}) specs.push_back({Op::SegmentM2, dtype, {}, 2, 1000, 10});
+    for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax}) specs.push_back({op, dtype, {}, 2, 5000, 10});
+  for (const Dtype dtype : {float32, float64}) specs.push_back({Op::SegmentM2, dtype, {}, 2, 5000, 10});
+  for (const Dtype dtype : {int64, uint64, float32, float64})
+    for (const Op op : {Op::SegmentSum, Op::SegmentProd, Op::SegmentMin, Op::SegmentMax, Op::SegmentM2})
+      for (const std::int64_t n : {std::int64_t{1000}, std::int64_t{1} << 33})
+        if (op != Op::SegmentM2 || is_floating(dtype)) specs.push_back({op, dtype, Way::Reversed, 1, n, 100});
   for (const std::int64_t bins : {10, 100'000}) specs.push_back({Op::Bincount, int64, {}, 1, 1000, bins});
   return specs;
 }
@@ -155,15 +170,29 @@ TEST_CASE("routine kernels: searches on the emulated GPU have the CPU's bits", "
 }
 
 TEST_CASE("routine kernels: counts on the emulated GPU are the CPU's", "[routine][group]") {
-  for (const std::int64_t bins : {1, 7, 4096, 4097}) check({Op::Bincount, int64, {}, 1, 40'000, bins});
+  for (const std::int64_t bins : {1, 7, 300, 8192, 8193}) check({Op::Bincount, int64, {}, 1, 40'000, bins});
 }
 
 TEST_CASE("routine kernels: runs on the emulated GPU are folded as on the CPU", "[routine][group]") {
   for (const Dtype dtype : {int64, uint64, float32, float64})
     for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax, Op::SegmentM2}) {
       if (op == Op::SegmentM2 && !is_floating(dtype)) continue;
-      for (const auto& [n, runs] : {std::pair(40, 3), {500, 9}, {5000, 4}, {3000, 1}, {129, 1}, {1, 1}})
+      for (const auto& [n, runs] : {std::pair(40, 3), {500, 9}, {5000, 4}, {4224, 1}, {129, 1}, {1, 1}})
         check({op, dtype, {}, 2, n, runs});
+    }
+}
+
+TEST_CASE("routine kernels: a run of many chunks is folded as on the CPU", "[routine][group]") {
+  for (const auto& [n, runs] : {std::pair(131'072, 1), {700'001, 1}, {300'000, 2}, {50'000, 9}})
+    for (const Op op : {Op::SegmentSum, Op::SegmentM2}) check({op, float32, {}, 1, n, runs});
+}
+
+TEST_CASE("routine kernels: elements by the numbers of their runs are folded as on the CPU", "[routine][group]") {
+  for (const Dtype dtype : {int64, uint64, float32, float64})
+    for (const Op op : {Op::SegmentSum, Op::SegmentProd, Op::SegmentMin, Op::SegmentMax, Op::SegmentM2}) {
+      if (op == Op::SegmentM2 && !is_floating(dtype)) continue;
+      for (const auto& [n, runs] : {std::pair(40, 3), {9000, 5}, {20'000, 300}, {5000, 70'000}, {1, 1}})
+        check({op, dtype, Way::Reversed, 2, n, runs});
     }
 }
 

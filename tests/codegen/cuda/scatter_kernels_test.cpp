@@ -2,7 +2,9 @@
 #include <tarry/dtype.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -67,19 +69,28 @@ std::vector<T> noise(std::int64_t count, unsigned seed) {
 }
 
 template <class T, class Join>
-void check_joins(Op op, ta::Dtype dtype, const Join& join) {
-  constexpr std::int64_t kPlaces = 37, kRow = 3, kCount = 500;
-  std::vector<std::int64_t> at = places(kCount, kPlaces);
-  std::vector<T> value = noise<T>(kCount * kRow, 1), to = noise<T>(kPlaces * kRow, 2), expected = to;
+void check_joins_at(Op op, ta::Dtype dtype, std::vector<std::int64_t> at, std::int64_t n, std::int64_t row,
+                    const Join& join) {
+  const auto count = static_cast<std::int64_t>(at.size());
+  const auto of_row = static_cast<std::size_t>(row);
+  std::vector<T> value = noise<T>(count * row, 1), to = noise<T>(n * row, 2), expected = to;
   for (std::size_t p = 0; p < at.size(); ++p) {
-    for (std::size_t c = 0; c < kRow; ++c) {
-      T& x = expected[static_cast<std::size_t>(at[p]) * kRow + c];
-      x = join(x, value[p * kRow + c]);
+    for (std::size_t c = 0; c < of_row; ++c) {
+      T& x = expected[static_cast<std::size_t>(at[p]) * of_row + c];
+      x = join(x, value[p * of_row + c]);
     }
   }
-  run(scatter(op, dtype, kPlaces, kCount, kRow), {at.data(), value.data(), to.data()});
-  INFO(ta::graph::name(op) << " of " << ta::name(dtype));
+  run(scatter(op, dtype, n, count, row), {at.data(), value.data(), to.data()});
+  INFO(ta::graph::name(op) << " of " << ta::name(dtype) << ", " << count << " to " << n);
   CHECK(to == expected);
+}
+
+/// Many to few places, few to many, and all to one of many.
+template <class T, class Join>
+void check_joins(Op op, ta::Dtype dtype, const Join& join) {
+  check_joins_at<T>(op, dtype, places(500, 37), 37, 3, join);
+  check_joins_at<T>(op, dtype, places(500, 20'000), 20'000, 1, join);
+  check_joins_at<T>(op, dtype, std::vector<std::int64_t>(300, 7777), 20'000, 1, join);
 }
 
 }  // namespace
@@ -112,6 +123,25 @@ TEST_CASE("scatter kernels: elements of every width join in memory", "[scatter]"
   check_joins<double>(Op::ScatterMax, ta::float64, most);
 }
 
+TEST_CASE("scatter kernels: a minimum and a maximum of floats know NaN and the sign of zero", "[scatter]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (const std::int64_t n : {4, 20'000}) {
+    std::vector<std::int64_t> at = {0, 0, 1, 1, 1, 2, 2};
+    std::vector<float> value = {-0.0F, 0.0F, 1.0F, nan, -inf, inf, -inf};
+    for (int more = 0; more < 40; ++more) at.push_back(0), value.push_back(0.0F);
+    const auto joined = [&](Op op) {
+      std::vector<float> to(static_cast<std::size_t>(n), 0.0F);
+      run(scatter(op, ta::float32, n, static_cast<std::int64_t>(at.size()), 1), {at.data(), value.data(), to.data()});
+      return to;
+    };
+    const std::vector<float> least = joined(Op::ScatterMin), most = joined(Op::ScatterMax);
+    CHECK((least[0] == 0.0F && std::signbit(least[0])));
+    CHECK_FALSE(std::signbit(most[0]));
+    CHECK((std::isnan(least[1]) && std::isnan(most[1])));
+    CHECK((least[2] == -inf && most[2] == inf && least[3] == 0.0F));
+  }
+}
+
 TEST_CASE("compact kernels: the places of true elements, in order, and their number", "[mask]") {
   for (const std::int64_t n : {1, 255, 4096, 4097, 20000}) {
     std::vector<std::uint8_t> mask(static_cast<std::size_t>(n));
@@ -137,6 +167,7 @@ TEST_CASE("scatter kernels: all of them compile for every GPU without spills", "
       if (!ta::info(dtype).available || (dtype == ta::bool_ && op != Op::ScatterSet)) continue;
       if (adds && ta::is_floating(dtype)) continue;
       specs.push_back(scatter(op, dtype, 100, 1000, 2));
+      specs.push_back(scatter(op, dtype, 10'000, 1000, 1));
     }
   }
   specs.push_back(scatter(Op::ScatterSet, ta::float32, 100, std::int64_t{1} << 40, 1));
