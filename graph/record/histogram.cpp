@@ -133,8 +133,9 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
   if (options.range) {
     std::tie(low, high) = *options.range;
   } else if (flat.size(where) > 0) {
-    low = astype(min(flat, {}, {}, where), float64, where).item<double>(where);
-    high = astype(max(flat, {}, {}, where), float64, where).item<double>(where);
+    const auto [least, most] = graph::evaluated_extremes(flat, float64, where);
+    low = least.item<double>(where);
+    high = most.item<double>(where);
   }
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
     b.fail("the range from " + std::to_string(low) + " to " + std::to_string(high) + " is not finite or descends");
@@ -153,8 +154,8 @@ Array bincount(const Array& x, const BincountOptions& options, std::source_locat
   b.check_weights(options.weights, e);
   std::int64_t bins = options.minlength;
   if (e.node()->shape()[0] > 0) {
-    const std::int64_t least = astype(min(x, {}, {}, where), int64, where).item<std::int64_t>(where);
-    const std::int64_t most = astype(max(x, {}, {}, where), int64, where).item<std::int64_t>(where);
+    const auto [smallest, largest] = graph::evaluated_extremes(x, int64, where);
+    const auto least = smallest.item<std::int64_t>(where), most = largest.item<std::int64_t>(where);
     if (least < 0 || most < 0)
       b.fail("elements are not negative and within int64; the smallest is " + std::to_string(least));
     bins = std::max(bins, most + 1);

@@ -2,6 +2,7 @@
 #include "graph/record/segments.h"
 
 #include <tarry/create.h>
+#include <tarry/evaluate.h>
 #include <tarry/index.h>
 #include <tarry/ops.h>
 #include <tarry/reduce.h>
@@ -149,6 +150,13 @@ Array count_places(std::string_view called, const Array& places, std::int64_t gr
   return detail::wrap(record_routine(Op::Bincount, called, {&e, 1}, {int64, shape.span()}, {}, where));
 }
 
+std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where) {
+  std::pair<Array, Array> e{astype(min(x, {}, {}, where), dtype, where), astype(max(x, {}, {}, where), dtype, where)};
+  const Array* const both[] = {&e.first, &e.second};
+  detail::evaluate(both, Where(where));
+  return e;
+}
+
 }  // namespace graph
 
 inline namespace v0 {
@@ -198,9 +206,10 @@ class Ids {
   }
   [[nodiscard]] std::int64_t evaluated_groups(const Array& ids) const {
     if (rows_ == 0) return 0;
-    const std::int64_t least = astype(min(ids, {}, {}, where_), int64, where_).item<std::int64_t>(where_);
+    const auto [smallest, largest] = graph::evaluated_extremes(ids, int64, where_);
+    const auto least = smallest.item<std::int64_t>(where_);
     if (least < 0) fail("without a number of groups ids are not negative; the smallest is " + std::to_string(least));
-    return astype(max(ids, {}, {}, where_), int64, where_).item<std::int64_t>(where_) + 1;
+    return largest.item<std::int64_t>(where_) + 1;
   }
 
   Called called_;
