@@ -164,7 +164,8 @@ struct Words {
 };
 Words words_of(const RoutineSpec& spec, Op join) {
   const std::string type = c_type(spec.dtype), w = word_type(spec);
-  const std::string all_ones = fmt::format("({})~({})0", w, w), top = is_wide(spec) ? "0x8000000000000000ull" : "0x80000000u";
+  const std::string all_ones = fmt::format("({})~({})0", w, w),
+                    top = is_wide(spec) ? "0x8000000000000000ull" : "0x80000000u";
   if (!selects(join)) {
     return {fmt::format("  return ({})x;", w), fmt::format("  return ({})x;", type),
             join == Op::Add ? fmt::format("({})0", w) : fmt::format("({})1", w)};

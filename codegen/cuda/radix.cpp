@@ -243,8 +243,9 @@ void append_radix_pass(const RadixRows& rows, const RadixPass& pass, RadixNumber
   const auto shift = static_cast<std::uint64_t>(8 * pass.byte);
   const Geometry by_tile = blocks_of(rows.rows * rows.tiles);
   launches.push_back({numbers.count, {word_of(pass.x), counts, of, n, tiles, shift, limit}, by_tile});
-  launches.push_back(
-      {numbers.add, {counts, totals, of, tiles}, blocks_of((rows.rows * 256 * 32 + kRoutineThreads - 1) / kRoutineThreads)});
+  launches.push_back({numbers.add,
+                      {counts, totals, of, tiles},
+                      blocks_of((rows.rows * 256 * 32 + kRoutineThreads - 1) / kRoutineThreads)});
   launches.push_back({numbers.move,
                       {word_of(pass.x), word_of(pass.to), word_of(pass.beside), word_of(pass.beside_to), counts, totals,
                        of, n, tiles, shift, limit},

@@ -20,7 +20,8 @@ struct RadixTypes {
   std::string source;  ///< the type of what the pass reads
   std::string element = "x[i]";
 };
-/// What a pass moves beside the elements: nothing where `type` is empty. `given` reads that of element i of the row.
+/// The payload that a pass moves beside the elements: nothing where `type` is empty. `given` reads that of element i of
+/// the row.
 struct RadixBeside {
   std::string type, to, given;
 };

@@ -1,5 +1,5 @@
-// The Segment ops as CUDA C: folds of runs by tree R. A warp folds up to 4,096 elements of a run, 32 blocks of the tree,
-// and its lanes fold the 32 results. Of longer runs each such chunk is a subtree, which a second kernel joins.
+// The Segment ops as CUDA C: folds of runs by tree R. A warp folds up to 4,096 elements of a run, 32 blocks of the
+// tree, and its lanes fold the 32 results. Of longer runs each such chunk is a subtree, which a second kernel joins.
 // Elements by the numbers of their runs are sorted first, as few bytes of the number as there are; what has the same
 // bits in any order is joined instead.
 //
@@ -251,14 +251,14 @@ KernelSource fold_kernel(const RoutineSpec& spec, std::string_view does, std::st
                             {"$RESULT", moments ? "sum.m2" : "sum.value"},
                             {"$FUNCTION", moments ? "" : functions.front()},
                             {"$T", c_type(spec.dtype)}};
-  return routine_kernel(fmt::format("{}_{}", graph::name(spec.op), does),
-                        std::string(kCommonText) + std::string(text), parts, functions, kRoutineThreads);
+  return routine_kernel(fmt::format("{}_{}", graph::name(spec.op), does), std::string(kCommonText) + std::string(text),
+                        parts, functions, kRoutineThreads);
 }
 
 // ---------------------------------------------------------------- elements by the numbers of their runs
 
 constexpr std::string_view kNumberText = R"(__device__ __forceinline__ $BITS $N_key($BITS x) { return x; }
-// What is no run comes behind all of them.
+// Elements of no run come behind all of them.
 __device__ __forceinline__ $BITS $N_number(tarry_i64 x, tarry_i64 runs) {
   return (tarry_u64)x < (tarry_u64)runs ? ($BITS)x : ($BITS)runs;
 }

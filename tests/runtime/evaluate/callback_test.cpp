@@ -59,7 +59,7 @@ TEST_CASE("callback: an evaluate of what is being evaluated throws at once, and 
 
 namespace {
 
-/// What a user derives to know the own errors again.
+/// A user's own class of errors, to know them again.
 struct Cancelled : ta::InvalidArgument {
   explicit Cancelled(int after) : InvalidArgument("progress", ta::Where{}, "cancelled"), pieces(after) {}
   int pieces;
