@@ -66,6 +66,7 @@ __device__ __forceinline__ struct $N_state $N_of_block(const $T* x, int n, $T sh
   const int lane = threadIdx.x % 32;
   struct $N_state sum = $N_first(x[lane < n ? lane : 0], shift);
   int count = 1;
+$ONE
   for (int k = lane + 32; k < n; k += 32) sum = $N_next(sum, x[k], ++count, shift);
 $UNROLL
   for (int d = 16; d > 0; d /= 2) {
@@ -243,6 +244,7 @@ KernelSource fold_kernel(const RoutineSpec& spec, std::string_view does, std::st
   const TextPart parts[] = {{"$STATE", std::string(moments ? kMomentsState : kValueState)},
                             // A division calls a function: what is live around several of them would spill.
                             {"$UNROLL", moments ? "#pragma unroll 1" : "#pragma unroll"},
+                            {"$ONE", moments ? "#pragma unroll 1" : ""},
                             {"$OF_LANE", of_lane},
                             {"$BELOW", below},
                             {"$NOTHING", fold_of_nothing(spec)},

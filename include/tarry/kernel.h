@@ -49,7 +49,7 @@ class HostInput {
 };
 
 /// A result's elements, to be written.
-/// Example: `ta::HostOutput(nullptr, {2, 3}, ta::int8).dtype() == ta::int8`.
+/// Example: `ta::HostOutput(nullptr, {2, 3}, ta::int8).shape().str()` is `(2, 3)`.
 class HostOutput {
  public:
   HostOutput(void* data, Shape shape, Dtype dtype) : data_(data), shape_(std::move(shape)), dtype_(dtype) {}
