@@ -122,20 +122,19 @@ class KernelCall final : public Call {
     const std::shared_ptr<cache::Executable> kernel = b.own_kernel(request(b), options());
     std::vector<std::shared_ptr<graph::Buffer>> held;
     std::vector<std::uint64_t> words;
-    const auto add = [&](const graph::Buffer& buffer) {
-      words.push_back(reinterpret_cast<std::uintptr_t>(buffer.data));
+    const auto add = [&](const graph::Buffer& buffer, std::size_t offset) {
+      words.push_back(reinterpret_cast<std::uintptr_t>(buffer.data) + offset);
     };
-    Counters counters;
-    Crossings crossings{counters, nullptr, {}};
     for (const Edge& e : inputs) {
-      const graph::Node& n = *e.node();
-      held.push_back(bring(ready_storage(e, where), Dims(n.shape()), n.dtype, b, crossings));
-      add(*held.back());
+      const std::shared_ptr<graph::Storage> value = ready_storage(e, where);
+      const bool there = value->buffer->device == device_ && value->contiguous;
+      held.push_back(there ? value->buffer : copied(e, value, b, where));
+      add(*held.back(), there ? static_cast<std::size_t>(value->offset) * itemsize(e.node()->dtype) : 0);
     }
     std::vector<std::shared_ptr<graph::Storage>> values;
     for (const Result& r : results()) {
       values.push_back(storage_of(b.allocate(bytes_of(r)), graph::row_major_strides(r.shape.span())));
-      add(*values.back()->buffer);
+      add(*values.back()->buffer, 0);
     }
     for (const Scalar& s : launch_.numbers) words.push_back(word(s));
     b.launch(OwnLaunch{kernel.get(), called(), launch_.grid, launch_.block, launch_.shared_bytes, words});
@@ -148,6 +147,22 @@ class KernelCall final : public Call {
   [[nodiscard]] Device device() const override { return device_; }
 
  private:
+  /// A row-major copy of a value of the host, which stays there for the next time, or of a GPU.
+  static std::shared_ptr<graph::Buffer> copied(const Edge& e, const std::shared_ptr<graph::Storage>& value, Backend& b,
+                                               Where where) {
+    const graph::Node& n = *e.node();
+    if (value->buffer->device.kind == DeviceKind::Cpu) {
+      Counters counters;
+      Crossings crossings{counters, nullptr, {}};
+      return bring(value, Dims(n.shape()), n.dtype, b, crossings);
+    }
+    const std::shared_ptr<const void> host = host_data(e, where);
+    const auto bytes = static_cast<std::size_t>(graph::bytes_of(n));
+    std::shared_ptr<graph::Buffer> copy = b.allocate(bytes);
+    if (bytes > 0) b.upload(*copy, host.get(), bytes);
+    return copy;
+  }
+
   static std::uint64_t word(const Scalar& s) {
     if (s.kind() == Scalar::Kind::UInt) return s.as_uint();
     if (s.kind() != Scalar::Kind::Float) return static_cast<std::uint64_t>(s.as_int());

@@ -277,7 +277,7 @@ std::shared_ptr<Trace::Variant> Trace::bind_anew(const Call& call, const PlanQue
   return v;
 }
 
-void Trace::keep(std::shared_ptr<const Variant> v) const {
+void Trace::keep(const std::shared_ptr<const Variant>& v) const {
   constexpr std::size_t kMost = 8;
   std::vector<std::shared_ptr<const Variant>> now{v};
   const std::lock_guard lock(mutex_);

@@ -77,7 +77,7 @@ class Trace {
   void fill_cells(std::span<const Source> scalars, const Call& call, std::vector<graph::ScalarCell>& cells) const;
   [[nodiscard]] std::shared_ptr<const Variant> bind_known(const Call& call, const PlanQuestion& asked, Run& run) const;
   [[nodiscard]] std::shared_ptr<Variant> bind_anew(const Call& call, const PlanQuestion& asked, Run& run) const;
-  void keep(std::shared_ptr<const Variant> v) const;
+  void keep(const std::shared_ptr<const Variant>& v) const;
 
   graph::Context context_;
   std::vector<std::uint64_t> structure_;
