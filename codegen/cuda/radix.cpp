@@ -123,20 +123,20 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
   for (tarry_i64 tile = blockIdx.x; tile < p.rows * p.tiles; tile += gridDim.x) {
     const tarry_i64 row = tile / p.tiles, of_tile = tile % p.tiles * 4096, own = of_tile + warp * 512 + lane;
     const $SOURCE* const x = p.x + row * p.n;
-    const int there = (int)(p.n - of_tile < 4096 ? p.n - of_tile : 4096);
+    const int there = (int)(p.n - of_tile < 4096 ? p.n - of_tile : 4096), mine = warp * 512 + lane;
     $BITS element[16];
     tarry_u32 rank[16];
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
       const tarry_i64 i = own + k * 32;
-      element[k] = i < p.n ? $ELEMENT : ($BITS)0;
+      element[k] = mine + k * 32 < there ? $ELEMENT : ($BITS)0;
     }
     for (int w = 0; w < 8; ++w) counts[w][threadIdx.x] = 0;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
       const int byte = (int)($N_key(element[k]) >> p.shift & 255);
-      const tarry_u32 same = $N_alike(byte, own + k * 32 < p.n);
+      const tarry_u32 same = $N_alike(byte, mine + k * 32 < there);
       rank[k] = counts[warp][byte] + __popc(same & ((1u << lane) - 1));
       __syncwarp();
       if (same != 0 && __ffs((int)same) - 1 == lane) counts[warp][byte] += __popc(same);
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     $BITS* const elements = ($BITS*)memory;
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
-      if (own + k * 32 >= p.n) continue;
+      if (mine + k * 32 >= there) continue;
       rank[k] += counts[warp][(int)($N_key(element[k]) >> p.shift & 255)];
       elements[rank[k]] = element[k];
     }
@@ -181,7 +181,7 @@ constexpr std::string_view kMoveBeside = R"(    $BESIDE* const held = ($BESIDE*)
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
       const tarry_i64 i = own + k * 32;
-      if (i < p.n) held[rank[k]] = $GIVEN;
+      if (mine + k * 32 < there) held[rank[k]] = $GIVEN;
     }
     __syncthreads();
 #pragma unroll
