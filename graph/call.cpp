@@ -1,6 +1,7 @@
 // Call: run once, by whoever needs a value first.
 #include "graph/call.h"
 
+#include <iterator>
 #include <utility>
 
 #include <tarry/error.h>
@@ -12,16 +13,18 @@ namespace tarry::graph {
 namespace {
 
 /// Edges that die with calls of this thread, while the first of them drops all; a pointer, as threads end.
-thread_local constinit std::vector<Edge>* dropping = nullptr;
+thread_local constinit std::list<Edge>* dropping = nullptr;
 
 }  // namespace
 
 Call::Call(std::string called, std::vector<Edge> inputs, std::vector<Result> results)
-    : called_(std::move(called)), results_(std::move(results)), inputs_(std::move(inputs)) {}
+    : called_(std::move(called)),
+      results_(std::move(results)),
+      inputs_(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())) {}
 
 Call::~Call() {
   if (dropping != nullptr) {
-    for (Edge& e : inputs_) dropping->push_back(std::move(e));
+    dropping->splice(dropping->end(), inputs_);
     return;
   }
   dropping = &inputs_;
@@ -46,7 +49,7 @@ std::shared_ptr<Storage> Call::value(std::uint32_t result, Where where) {
     };
     mark(std::this_thread::get_id());
     try {
-      values_ = run(inputs_, where);
+      values_ = run(std::vector<Edge>(inputs_.begin(), inputs_.end()), where);
     } catch (...) {
       mark({});
       throw;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -42,7 +43,7 @@ class Call {
  private:
   const std::string called_;
   const std::vector<Result> results_;
-  std::vector<Edge> inputs_;
+  std::list<Edge> inputs_;  // joined without an allocation where calls die
   std::mutex mutex_;
   std::thread::id runs_{};                        // guarded by engine_mutex()
   std::vector<std::shared_ptr<Storage>> values_;  // guarded by mutex_

@@ -48,8 +48,8 @@ void bind_loops(nb::module_& m) {
       "_while_loop",
       [](const nb::callable& condition, const nb::callable& body, nb::handle init, std::int64_t limit) {
         const LoopCondition goes_on = [&](std::span<const Array> state) {
-          Value answer(condition(tuple_of({state.begin(), state.end()})));
-          return answer.array();
+          const nb::object answer = condition(tuple_of({state.begin(), state.end()}));
+          return Value(answer).array();
         };
         const LoopStep step = [&](std::span<const Array> state) {
           return arrays_of(body(tuple_of({state.begin(), state.end()})));

@@ -35,6 +35,8 @@ nb::object called(const function& f, const nb::args& arguments) {
 std::vector<OutputSpec> outputs_of(nb::handle pairs) {
   std::vector<OutputSpec> all;
   for (const nb::handle pair : pairs) {
+    if (PySequence_Check(pair.ptr()) == 0 || nb::len(pair) != 2)
+      throw nb::type_error("an output is a pair (shape, dtype)");
     std::vector<std::int64_t> shape;
     const nb::object extents = pair[0], type = pair[1];
     const std::optional<Dtype> dtype = dtype_from(type.ptr());
@@ -66,9 +68,10 @@ void call_host(const nb::object& f, std::span<const HostInput> in, std::span<con
   const nb::gil_scoped_acquire gil;
   nb::list arguments;
   for (const HostInput& x : in) {
-    nb::object view = numpy_view(const_cast<void*>(x.data()), x.shape(), x.dtype());
-    view.attr("setflags")("write"_a = false);
-    arguments.append(view);
+    // A copy: f may keep it, and the memory holds no longer than the call.
+    const nb::object copy = numpy_view(const_cast<void*>(x.data()), x.shape(), x.dtype()).attr("copy")();
+    copy.attr("setflags")("write"_a = false);
+    arguments.append(copy);
   }
   const nb::object result = f(*nb::tuple(arguments));
   const nb::tuple results = nb::isinstance<nb::tuple>(result) ? nb::borrow<nb::tuple>(result) : nb::make_tuple(result);
@@ -113,9 +116,8 @@ void bind_own_code(nb::module_& m) {
       },
       "f"_a, "inputs"_a, "outputs"_a, nb::kw_only(), "name"_a = "host_function",
       "Arrays that f(*inputs) computes on the host, from NumPy arrays, when one of them is evaluated.\n\n"
-      "outputs is a list of (shape, dtype); f returns an array or a tuple of them, which are copied there. It is "
-      "called "
-      "once; what it raises comes out of the evaluate, and the arrays stay lazy.");
+      "outputs is a list of (shape, dtype); f returns an array or a tuple of them, which are copied there. It "
+      "is called once; what it raises comes out of the evaluate, and the arrays stay lazy.");
   m.def(
       "cuda_kernel",
       [](const std::string& source, const std::string& name, nb::handle inputs, nb::handle outputs,

@@ -10,19 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/timing.h"
+#include "bench/rows.h"
 
 namespace ta = tarry;
+using bench::Arrays;
+using bench::Row;
 
 namespace {
-
-using Arrays = std::vector<ta::Array>;
-
-struct Row {
-  std::string name;
-  double bytes;
-  std::function<Arrays()> make;
-};
 
 constexpr const char* kEscape = R"(
   double re = 0, im = 0;
@@ -118,22 +112,15 @@ int run_main(int argc, char** argv) {
   std::int64_t part = 16;
   std::string device;
   app.add_option("--part", part, "A part of the largest extents: 1 for a GPU")->check(CLI::PositiveNumber);
-  app.add_option("--device", device, "cpu or cuda; the default device unless given")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+  bench::add_device(app, device);
   CLI11_PARSE(app, argc, argv);
-  const ta::Scope scope(device.empty() ? ta::default_device() : device == "cpu" ? ta::cpu : ta::cuda(0));
+  const ta::Scope scope(bench::device_named(device));
   std::vector<Row> rows;
   add_mandelbrot(rows, 4096 / part, device == "cuda");
   add_scans(rows, 10'000'000 / part, 100'000 / part);
   add_solves(rows, 1'000'000 / part);
   add_reductions(rows, (std::int64_t{1} << 26) / part);
-  for (const Row& row : rows) {
-    ta::Report report;
-    const bench::Timing t = bench::measure([&] { report = ta::evaluate(row.make()); }, [] { ta::synchronize(); });
-    std::printf("%s %.4f %.0f %lld\n", row.name.c_str(), 1e3 * t.back_to_back, row.bytes,
-                static_cast<long long>(report.counters().launches));
-    std::fflush(stdout);
-  }
+  bench::print_rows(rows);
   return 0;
 }
 

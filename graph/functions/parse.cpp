@@ -1,7 +1,6 @@
 // parse_function(): tokens, then expressions by precedence climbing and statements by recursive descent.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -57,12 +56,14 @@ class Lexer {
   }
 
  private:
-  static bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+  // Not those of <cctype>, which the locale changes.
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   void skip() {
     for (;;) {
-      while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+      while (at_ < text_.size() && is_space(text_[at_])) ++at_;
       if (text_.substr(std::min(at_, text_.size()), 2) == "//") {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.substr(std::min(at_, text_.size()), 2) == "/*") {
@@ -591,7 +592,7 @@ void refuse_text(std::string_view name, std::string_view text, std::size_t at, c
   const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
   const std::size_t end = std::min(text.find('\n', begin), text.size());
   std::string line(text.substr(begin, end - begin));
-  std::ranges::replace_if(line, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  std::ranges::replace_if(line, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
   TARRY_THROW(InvalidArgument, std::string(name), where,
               fmt::format("{}:\n  {}\n  {:>{}}\n", why, line, '^', at - begin + 1));
 }

@@ -5,6 +5,7 @@
 #include <tarry/array.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <source_location>
@@ -22,6 +23,11 @@ struct OutputSpec {
   Dtype dtype = float32;
 };
 
+namespace detail {
+/// Throws InvalidArgument unless elements of the dtype have so many bytes.
+TARRY_EXPORT void check_element_size(Dtype dtype, std::size_t bytes, std::source_location where);
+}  // namespace detail
+
 /// An array's elements in host memory, row-major. Valid during the call.
 /// Example: `ta::HostInput(nullptr, {2, 3}, ta::float32).shape().str()` is `(2, 3)`.
 class HostInput {
@@ -30,9 +36,11 @@ class HostInput {
   [[nodiscard]] const void* data() const noexcept { return data_; }
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
-  /// The elements as they are. `T` is the dtype's C++ type, or one of its size for other code.
+  /// The elements as they are. `T` is the dtype's C++ type, or another one of its size.
+  /// Throws InvalidArgument where the sizes differ.
   template <class T>
-  [[nodiscard]] std::span<const T> values() const {
+  [[nodiscard]] std::span<const T> values(std::source_location where = std::source_location::current()) const {
+    detail::check_element_size(dtype_, sizeof(T), where);
     return {static_cast<const T*>(data_), count(shape_)};
   }
 
@@ -56,8 +64,10 @@ class HostOutput {
   [[nodiscard]] void* data() const noexcept { return data_; }
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
+  /// The elements, as those of an input.  Throws InvalidArgument as there.
   template <class T>
-  [[nodiscard]] std::span<T> values() const {
+  [[nodiscard]] std::span<T> values(std::source_location where = std::source_location::current()) const {
+    detail::check_element_size(dtype_, sizeof(T), where);
     return {static_cast<T*>(data_), HostInput::count(shape_)};
   }
 

@@ -221,6 +221,12 @@ std::vector<Array> arrays(const std::vector<Edge>& edges) {
 
 inline namespace v0 {
 
+void detail::check_element_size(Dtype dtype, std::size_t bytes, std::source_location where) {
+  if (itemsize(dtype) != bytes)
+    TARRY_THROW(InvalidArgument, "values", where,
+                fmt::format("elements of {} have {} bytes, not {}", info(dtype).name, itemsize(dtype), bytes));
+}
+
 std::vector<Array> host_function(HostCallable f, const std::vector<Array>& inputs,
                                  const std::vector<OutputSpec>& outputs, std::string_view name,
                                  std::source_location where) try {

@@ -120,6 +120,10 @@ void add_call_rows(ErrorRows& rows) {
     (void)while_loop([](auto x) { return x < 1; },
                      [=](auto x) { return host_function(nothing, {x}, {{{}, int32}}, "sorted")[0]; }, zeros({}, int32));
   });
+  rows.wrong("values", {"elements of float32 have 4 bytes, not 8"}, [=] {
+    const HostCallable wide = [](auto, auto out) { out[0].template values<double>()[0] = 1; };
+    (void)host_function(wide, {}, one)[0].item<float>();
+  });
   rows.wrong("itself", {"needs its own result"}, [=] {
     Array x;
     x = host_function([&x](auto, auto) { (void)x.item<float>(); }, {}, one, "itself")[0];
