@@ -20,14 +20,14 @@ namespace detail {
 namespace {
 
 using graph::Edge;
-using runtime::Call;
 using runtime::Trace;
+using runtime::TracedCall;
 
 class TracesImpl final : public Shared::Object {
  public:
   explicit TracesImpl(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
 
-  std::shared_ptr<const Trace> find(const Call& call) {
+  std::shared_ptr<const Trace> find(const TracedCall& call) {
     const std::lock_guard lock(mutex_);
     for (auto it = traces_.begin(); it != traces_.end(); ++it) {
       if (!(*it)->fits(call)) continue;
@@ -72,7 +72,7 @@ void evaluate_arguments(std::span<const Edge> arguments, Where where) {
   runtime::evaluate_by_device(lazy, where);
 }
 
-Traced run(const Trace& trace, const Call& call, std::span<const Edge> arguments) {
+Traced run(const Trace& trace, const TracedCall& call, std::span<const Edge> arguments) {
   try {
     return trace.run(call);
   } catch (const OutOfMemory&) {
@@ -99,7 +99,7 @@ Traced Traces::call(std::span<const Array* const> arguments, std::span<random::G
   }
   if (inside) return called(edges, generators, body, where);
   evaluate_arguments(edges, where);
-  const Call call{edges, generators, structure, where};
+  const TracedCall call{edges, generators, structure, where};
   std::shared_ptr<const Trace> trace = traces.find(call);
   if (!trace) {
     trace = std::make_shared<const Trace>(call, body);

@@ -80,7 +80,7 @@ class Trace::Bound {
   const Trace& trace_;
 };
 
-Trace::Trace(const Call& call, const detail::TracedBody& body)
+Trace::Trace(const TracedCall& call, const detail::TracedBody& body)
     : context_(graph::context()), structure_(call.structure.begin(), call.structure.end()) {
   std::vector<Array> arrays;
   for (const Edge& e : call.arguments) {
@@ -121,7 +121,7 @@ void Trace::add_result(const Array& x, Where where) {
 }
 
 /// Evaluates what others hold: else each call would compute it again. The graph waits for nobody any more.
-void Trace::settle(const Call& call) {
+void Trace::settle(const TracedCall& call) {
   std::vector<Edge> captured;
   {
     RunLease run;
@@ -150,7 +150,7 @@ void Trace::settle(const Call& call) {
   evaluate_by_device(captured, call.where);
 }
 
-bool Trace::fits(const Call& call) const {
+bool Trace::fits(const TracedCall& call) const {
   const graph::Context& now = graph::context();
   if (now.mode != context_.mode || now.device != context_.device || now.default_float != context_.default_float)
     return false;
@@ -160,7 +160,7 @@ bool Trace::fits(const Call& call) const {
   return std::ranges::equal(call.structure, structure_);
 }
 
-bool Trace::one_stream(const Call& call) const {
+bool Trace::one_stream(const TracedCall& call) const {
   for (std::size_t i = 0; i < drawn_.size(); ++i)
     if (!Draws::one_stream(*call.generators[i], drawn_[i])) return false;
   return true;
@@ -204,13 +204,14 @@ std::vector<Edge> Trace::fresh_results() const {
   return made;
 }
 
-void Trace::fill_leaves(const Variant& v, const Call& call, Run& run) const {
+void Trace::fill_leaves(const Variant& v, const TracedCall& call, Run& run) const {
   run.key_walk.leaves.clear();
   for (const Source& s : v.leaves)
     run.key_walk.leaves.push_back(storage(s.kind == Source::Kind::Argument ? call.arguments[s.index] : s.constant));
 }
 
-void Trace::fill_cells(std::span<const Source> scalars, const Call& call, std::vector<graph::ScalarCell>& cells) const {
+void Trace::fill_cells(std::span<const Source> scalars, const TracedCall& call,
+                       std::vector<graph::ScalarCell>& cells) const {
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const Source& s = scalars[i];
     switch (s.kind) {
@@ -226,7 +227,8 @@ void Trace::fill_cells(std::span<const Source> scalars, const Call& call, std::v
   }
 }
 
-std::shared_ptr<const Trace::Variant> Trace::bind_known(const Call& call, const PlanQuestion& asked, Run& run) const {
+std::shared_ptr<const Trace::Variant> Trace::bind_known(const TracedCall& call, const PlanQuestion& asked,
+                                                        Run& run) const {
   if (asked.backend == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint64_t> layout;
@@ -248,7 +250,7 @@ std::shared_ptr<const Trace::Variant> Trace::bind_known(const Call& call, const 
   return nullptr;
 }
 
-std::shared_ptr<Trace::Variant> Trace::bind_anew(const Call& call, const PlanQuestion& asked, Run& run) const {
+std::shared_ptr<Trace::Variant> Trace::bind_anew(const TracedCall& call, const PlanQuestion& asked, Run& run) const {
   auto v = std::make_shared<Variant>();
   graph::KeyWalk& o = run.key_walk;
   const Bound bound(*this, call.arguments);
@@ -286,7 +288,7 @@ void Trace::keep(const std::shared_ptr<const Variant>& v) const {
   variants_.swap(now);  // what goes is destroyed outside the lock
 }
 
-detail::Traced Trace::run(const Call& call) const {
+detail::Traced Trace::run(const TracedCall& call) const {
   const std::vector<Edge> made = fresh_results();
   if (!made.empty()) {
     const PlanQuestion asked = plan_question(placed());

@@ -19,7 +19,7 @@
 namespace tarry::runtime {
 
 /// The arguments of a call; arrays are evaluated, or Scalars.
-struct Call {
+struct TracedCall {
   std::span<const graph::Edge> arguments;
   std::span<random::Generator* const> generators;
   std::span<const std::uint64_t> structure;
@@ -32,16 +32,16 @@ void require_unwritten(std::span<const Array> arrays, std::span<const graph::Edg
 class Trace {
  public:
   /// Records the body. What it reads from elsewhere, and somebody else holds, is evaluated.
-  Trace(const Call& call, const detail::TracedBody& body);
+  Trace(const TracedCall& call, const detail::TracedBody& body);
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   /// True for arguments of the structure that it was recorded for.
-  [[nodiscard]] bool fits(const Call& call) const;
+  [[nodiscard]] bool fits(const TracedCall& call) const;
   /// False where draws of the call have more than one key: then the body is to be called itself.
-  [[nodiscard]] bool one_stream(const Call& call) const;
+  [[nodiscard]] bool one_stream(const TracedCall& call) const;
   /// The results; the generators go on.
-  [[nodiscard]] detail::Traced run(const Call& call) const;
+  [[nodiscard]] detail::Traced run(const TracedCall& call) const;
 
  private:
   /// A result: of the graph, an argument as it is, or a value that depends on none.
@@ -69,14 +69,15 @@ class Trace {
   class Bound;
 
   void add_result(const Array& x, Where where);
-  void settle(const Call& call);
+  void settle(const TracedCall& call);
   [[nodiscard]] Source source_of(const graph::Node* n) const;
   [[nodiscard]] Device placed() const;
   [[nodiscard]] std::vector<graph::Edge> fresh_results() const;
-  void fill_leaves(const Variant& v, const Call& call, Run& run) const;
-  void fill_cells(std::span<const Source> scalars, const Call& call, std::vector<graph::ScalarCell>& cells) const;
-  [[nodiscard]] std::shared_ptr<const Variant> bind_known(const Call& call, const PlanQuestion& asked, Run& run) const;
-  [[nodiscard]] std::shared_ptr<Variant> bind_anew(const Call& call, const PlanQuestion& asked, Run& run) const;
+  void fill_leaves(const Variant& v, const TracedCall& call, Run& run) const;
+  void fill_cells(std::span<const Source> scalars, const TracedCall& call, std::vector<graph::ScalarCell>& cells) const;
+  [[nodiscard]] std::shared_ptr<const Variant> bind_known(const TracedCall& call, const PlanQuestion& asked,
+                                                          Run& run) const;
+  [[nodiscard]] std::shared_ptr<Variant> bind_anew(const TracedCall& call, const PlanQuestion& asked, Run& run) const;
   void keep(const std::shared_ptr<const Variant>& v) const;
 
   graph::Context context_;

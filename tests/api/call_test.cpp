@@ -89,6 +89,18 @@ TEST_CASE("host_function: threads that need one result run it once", "[call]") {
   CHECK(runs == 1);
 }
 
+TEST_CASE("host_function: a replayed function reads a value from outside, and makes none of its arguments",
+          "[call][replay]") {
+  std::atomic<int> runs = 0;
+  const ta::Array seen = reversed(ta::asarray(ramp(3)), runs)[0];
+  const auto step = ta::replay([&](const ta::Array& x) { return x + seen; });
+  CHECK(step(ta::ones({3})).to_vector<float>() == std::vector<float>{2.5, 2, 1.5});
+  CHECK(step(ta::zeros({3})).to_vector<float>() == std::vector<float>{1.5, 1, 0.5});
+  CHECK(runs == 1);
+  const auto inside = ta::replay([&](const ta::Array& x) { return reversed(x, runs)[0] + x; });
+  CHECK_THROWS_AS(inside(ta::ones({3})), ta::InvalidArgument);
+}
+
 TEST_CASE("host_function: plan() sees a value, and runs nothing", "[call]") {
   std::atomic<int> runs = 0;
   const ta::Array y = reversed(ta::asarray(ramp(8)), runs)[0] * 2.0f;
