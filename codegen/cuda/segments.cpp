@@ -326,8 +326,18 @@ struct FoldMemory : RadixRows {
   std::size_t chunks = 0, offsets = 0, numbers[2] = {}, values[2] = {};
 };
 
-/// Kernels, by number. Of runs in order the first is kFold - kFold, the second kJoin - kFold.
-enum Number : std::uint32_t { kAdd, kCountFirst, kMoveFirst, kCount, kMove, kOffsets, kFold, kJoin };
+/// Kernels, by number. Of runs in order the first is kSegmentFold - kSegmentFold, the second kSegmentJoin -
+/// kSegmentFold.
+enum SegmentKernel : std::uint32_t {
+  kSegmentAdd,
+  kSegmentCountFirst,
+  kSegmentMoveFirst,
+  kSegmentCount,
+  kSegmentMove,
+  kSegmentOffsets,
+  kSegmentFold,
+  kSegmentJoin
+};
 
 std::vector<KernelSource> sorting_kernels(const RoutineSpec& spec) {
   const FoldMemory memory(spec);
@@ -409,20 +419,21 @@ std::vector<RoutineLaunch> segment_launches(const RoutineSpec& spec, std::span<v
     const void *numbers = operands[1], *values = x;
     for (int pass = 0; pass < memory.passes; ++pass) {
       const std::size_t turn = static_cast<std::size_t>(pass % 2);
-      const RadixNumbers kernels{pass == 0 ? kCountFirst : kCount, kAdd, pass == 0 ? kMoveFirst : kMove};
+      const RadixNumbers kernels{pass == 0 ? kSegmentCountFirst : kSegmentCount, kSegmentAdd,
+                                 pass == 0 ? kSegmentMoveFirst : kSegmentMove};
       void *const moved = at(memory.numbers[turn]), *const beside = at(memory.values[turn]);
       append_radix_pass(memory, {numbers, moved, values, beside, pass, spec.m}, kernels, scratch, launches);
       numbers = moved;
       values = beside;
     }
     void *const sorted = const_cast<void*>(values), *const offsets = at(memory.offsets);
-    launches.push_back({kOffsets,
+    launches.push_back({kSegmentOffsets,
                         {word_of(numbers), word_of(offsets), word_of(spec.n), word_of(spec.m)},
                         blocks_of(spec.m + 1, kRoutineThreads)});
     RoutineSpec of_row = spec;
     of_row.rows = 1;
     void* const folded[] = {sorted, offsets, to};
-    append_folds(of_row, memory, folded, at(memory.chunks), kFold, launches);
+    append_folds(of_row, memory, folded, at(memory.chunks), kSegmentFold, launches);
   }
   return launches;
 }
