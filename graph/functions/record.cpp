@@ -18,7 +18,7 @@ namespace {
 
 using Number = TextValues::Number;
 using Value = TextValues::Value;
-using Kind = Expr::Kind;
+using ExprKind = Expr::Kind;
 
 /// Where elements have left by one of return, break and continue, and with which values.
 struct Exit {
@@ -397,28 +397,28 @@ class FunctionRecorder {
   Value value(ExprId id, Path& path) {
     const Expr& e = syntax_.exprs[id];
     switch (e.kind) {
-      case Kind::Integer:
-      case Kind::Real: {
-        const Number n{e.kind == Kind::Real, e.real, e.integer};
+      case ExprKind::Integer:
+      case ExprKind::Real: {
+        const Number n{e.kind == ExprKind::Real, e.real, e.integer};
         return e.exact ? ops_.typed(n, *e.exact) : TextValues::number(n);
       }
-      case Kind::Truth: return {e.integer != 0 ? ops_.yes() : ops_.no(), std::nullopt};
-      case Kind::Name: return named(e, path);
-      case Kind::Unary: return checked(ops_.unary(e.name, value(e.args[0], path)), e);
-      case Kind::Binary: {
+      case ExprKind::Truth: return {e.integer != 0 ? ops_.yes() : ops_.no(), std::nullopt};
+      case ExprKind::Name: return named(e, path);
+      case ExprKind::Unary: return checked(ops_.unary(e.name, value(e.args[0], path)), e);
+      case ExprKind::Binary: {
         const Value a = value(e.args[0], path), b = value(e.args[1], path);
         return checked(ops_.binary(e.name, a, b), e);
       }
-      case Kind::Choice: {
+      case ExprKind::Choice: {
         const Edge condition = ops_.truth(value(e.args[0], path));
         const Value a = value(e.args[1], path), b = value(e.args[2], path);
         return chosen_or(condition, a, b);
       }
-      case Kind::Cast: {
+      case ExprKind::Cast: {
         const Value v = value(e.args[0], path);
         return {ops_.as(v, dtype_of(e.type, e.at)), std::nullopt};
       }
-      case Kind::Call: return call(e, path);
+      case ExprKind::Call: return call(e, path);
     }
     return {};
   }

@@ -18,11 +18,11 @@ constexpr std::uint64_t kNodesPerVisit = 8;   // going through so many nodes cou
 constexpr std::uint64_t kNodesPerSource = 4;  // following the inputs of so many does
 
 /// The properties that the nodes of a kernel share.
-struct Kind {
+struct SharedTraits {
   enum class Of : std::uint8_t { Key, Space, Node } of;
   std::uint32_t id;  ///< a ReduceKey, a SpaceId, or the scatter or call of a library that is its own kind
   Mode mode;
-  auto operator<=>(const Kind&) const = default;
+  auto operator<=>(const SharedTraits&) const = default;
 };
 
 struct Sequence {
@@ -45,7 +45,7 @@ class Sequencer {
         readers_(2 * f.g.nodes.size(), 1),
         seen_(f.g.nodes.size()),
         follows_(f.g.nodes.size()) {
-    std::set<Kind> kinds;
+    std::set<SharedTraits> kinds;
     for (NodeId v = 0; v < g_.nodes.size(); ++v) {
       if (!f_.scheduled(v)) continue;
       Node n{v, f_.root(v), f_.root(v) || !f_.repeatable(v), kind(v), {}};
@@ -73,27 +73,27 @@ class Sequencer {
   struct Node {
     NodeId id;
     bool root, wanted;  ///< must be stored; may have to be, as its readers may not compute it again
-    Kind kind;
+    SharedTraits kind;
     std::vector<NodeId> inputs;
   };
 
   [[nodiscard]] bool spent() const { return model_.visits() >= end_; }
   void count() { model_.spend(1 + nodes_.size() / kNodesPerVisit); }
 
-  [[nodiscard]] Kind kind(NodeId v) const {
+  [[nodiscard]] SharedTraits kind(NodeId v) const {
     const Mode mode = g_.nodes[v].mode;
-    if (f_.library(v) || f_.scatter(v)) return {Kind::Of::Node, v, mode};
-    if (f_.walks(v)) return {Kind::Of::Key, f_.key(v), mode};
-    return {Kind::Of::Space, f_.space(v), mode};
+    if (f_.library(v) || f_.scatter(v)) return {SharedTraits::Of::Node, v, mode};
+    if (f_.walks(v)) return {SharedTraits::Of::Key, f_.key(v), mode};
+    return {SharedTraits::Of::Space, f_.space(v), mode};
   }
 
   /// True if a kernel of kind `k` has room for a node.
-  [[nodiscard]] bool fits(const Node& n, const Kind& k) const {
+  [[nodiscard]] bool fits(const Node& n, const SharedTraits& k) const {
     if (n.kind == k) return true;
-    if (n.kind.of != Kind::Of::Space || n.kind.mode != k.mode) return false;
-    if (k.of == Kind::Of::Key)
+    if (n.kind.of != SharedTraits::Of::Space || n.kind.mode != k.mode) return false;
+    if (k.of == SharedTraits::Of::Key)
       return n.kind.id == f_.reduce_space(k.id).point || n.kind.id == f_.reduce_space(k.id).outer;
-    return k.of == Kind::Of::Node && f_.scatter(k.id) && n.kind.id == f_.space(g_.nodes[k.id].inputs[1].node);
+    return k.of == SharedTraits::Of::Node && f_.scatter(k.id) && n.kind.id == f_.space(g_.nodes[k.id].inputs[1].node);
   }
 
   void search(std::size_t width) {
@@ -171,7 +171,7 @@ class Sequencer {
 
   /// Roots first. What follows reductions of the kernel's own key comes with them; reductions that only others need
   /// get the places that are left.
-  std::vector<NodeId> fill(const Sequence& s, const Kind& k) {
+  std::vector<NodeId> fill(const Sequence& s, const SharedTraits& k) {
     kernel_of_ = s.kernel_of;
     id_ = s.kernels;
     members_.clear();
@@ -188,7 +188,7 @@ class Sequencer {
 
   /// Nodes that are to be stored, fit, and need nothing that another kernel must store first. Others than roots: first
   /// what no reader can do by itself, then what leads to most.
-  void candidates(const Kind& k, std::vector<NodeId>& roots, std::vector<NodeId>& others) {
+  void candidates(const SharedTraits& k, std::vector<NodeId>& roots, std::vector<NodeId>& others) {
     struct Mark {
       bool blocked = false, walked = false, follows = false;
       double ways = 0;  // to what is to be stored
@@ -201,10 +201,11 @@ class Sequencer {
       for (NodeId z : n.inputs) {
         m.blocked |= marks[z].blocked;
         m.walked |= marks[z].walked;
-        m.follows |= kernel_of_[z] == kNoId && (marks[z].follows || (k.of == Kind::Of::Key && node(z).kind == k));
+        m.follows |=
+            kernel_of_[z] == kNoId && (marks[z].follows || (k.of == SharedTraits::Of::Key && node(z).kind == k));
       }
       follows_[n.id] = m.follows;
-      if (n.kind != k && n.kind.of != Kind::Of::Space) m.blocked |= !f_.nestable(n.id) || m.walked;
+      if (n.kind != k && n.kind.of != SharedTraits::Of::Space) m.blocked |= !f_.nestable(n.id) || m.walked;
       m.walked |= f_.walks(n.id);
       if (m.blocked || !n.wanted || !fits(n, k)) continue;
       (n.root ? roots : others).push_back(n.id);
@@ -229,9 +230,9 @@ class Sequencer {
   }
 
   /// All of them, or each half by itself; with what they need of the kernel's own kind, if that is given.
-  void insert(const std::vector<NodeId>& nodes, const Kind* k = nullptr) { insert(nodes, k, 0, nodes.size()); }
+  void insert(const std::vector<NodeId>& nodes, const SharedTraits* k = nullptr) { insert(nodes, k, 0, nodes.size()); }
 
-  void insert(const std::vector<NodeId>& nodes, const Kind* k, std::size_t from, std::size_t to) {
+  void insert(const std::vector<NodeId>& nodes, const SharedTraits* k, std::size_t from, std::size_t to) {
     if (from == to || spent()) return;
     std::vector<NodeId> some;
     std::copy_if(nodes.begin() + static_cast<std::ptrdiff_t>(from), nodes.begin() + static_cast<std::ptrdiff_t>(to),
@@ -243,7 +244,7 @@ class Sequencer {
   }
 
   /// With the unstored nodes of the kernel's own kind below them.
-  std::vector<NodeId> with_reductions(std::vector<NodeId> nodes, const Kind& k) {
+  std::vector<NodeId> with_reductions(std::vector<NodeId> nodes, const SharedTraits& k) {
     std::vector<NodeId> queue;
     ++moment_;
     for (NodeId v : nodes) {
@@ -313,7 +314,7 @@ class Sequencer {
   std::uint64_t end_;                   // of model_.visits()
   std::vector<std::uint32_t> readers_;  // all outputs count as read
   std::vector<Node> nodes_;             // ascending
-  std::vector<Kind> kinds_;
+  std::vector<SharedTraits> kinds_;
   std::vector<Sequence> found_;
   std::map<std::pair<std::vector<bool>, std::size_t>, std::vector<NodeId>> filled_;  // by what is stored, and kind
   // The kernel at hand.
