@@ -67,6 +67,16 @@ ReduceAttributes decode_reduce(std::string_view bytes) {
   return a;
 }
 
+Dims matrices_shape(Op op, const Dims& a, const Dims& b) {
+  if (a.size() != 3 || a[1] != a[2]) return {};
+  switch (op) {
+    case Op::Solve: return b.size() == 3 && b[0] == a[0] && b[1] == a[1] ? b : Dims{};
+    case Op::Pivots: return {a[0], a[1]};
+    case Op::Eigh: return {a[0], a[1] + 1, a[2]};
+    default: return a;
+  }
+}
+
 AttributeBytes encode(const RoutineAttributes& a) {
   AttributeBytes b;
   b.put(static_cast<std::uint32_t>(a.way));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "graph/op.h"
 #include "graph/shape.h"
 #include "support/recycle.h"
 
@@ -141,6 +142,8 @@ struct RoutineAttributes {
   } way{};
 };
 AttributeBytes encode(const RoutineAttributes& a);
+/// The shape of the result of a Routine that is_matrices; none where its inputs have no such shapes.
+Dims matrices_shape(Op op, const Dims& a, const Dims& b);
 RoutineAttributes decode_routine(std::string_view bytes);
 
 /// The attributes of a Scalar that is of class Other whatever its value.

@@ -79,6 +79,9 @@ void check_routine(const Graph& g, NodeId id) {
     TARRY_ASSERT(first.dtype == n.dtype && last.dtype == n.dtype && g.nodes[n.inputs[1].node].dtype == int64);
   } else if (n.op == Op::Compact) {
     TARRY_ASSERT(from.size() == 1 && to == Dims{from[0] + 1} && first.dtype == bool_ && n.dtype == int64);
+  } else if (is_matrices(n.op)) {
+    TARRY_ASSERT(to == matrices_shape(n.op, from, with) && (first.dtype == float32 || first.dtype == float64));
+    TARRY_ASSERT(n.payload == 0 && n.dtype == first.dtype && last.dtype == first.dtype);
   } else if (is_sort(n.op)) {
     TARRY_ASSERT(from == to && n.dtype == (n.op == Op::Sort ? first.dtype : Dtype::Int64));
   } else if (n.op == Op::Searchsorted) {

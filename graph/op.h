@@ -81,6 +81,11 @@ constexpr bool is_scatter(Op op) { return op >= Op::ScatterSet && op <= Op::Scat
 /// A Routine that reduces the runs between offsets.
 constexpr bool is_segments(Op op) { return op >= Op::SegmentSum && op <= Op::SegmentM2; }
 
+/// A Routine of each matrix of a stack: (p, n, n), and of Solve right sides (p, n, m). Solve and Inverse give the
+/// solutions, Cholesky the lower factor, Pivots (p, n) factors of the determinant, Eigh (p, n + 1, n) the eigenvalues
+/// above the eigenvectors.
+constexpr bool is_matrices(Op op) { return op >= Op::Solve && op <= Op::Eigh; }
+
 /// Part of a loop over levels: see node.h.
 constexpr bool is_loop(Op op) { return info(op).op_class == OpClass::Loop; }
 

@@ -31,12 +31,51 @@ void bind_products(nb::module_& m) {
       document("matrix_transpose"));
 }
 
+/// A type of named tuples, an attribute of the module so that they can be pickled.
+nb::object result_type_of(nb::module_& linalg, const char* name, const char* fields) {
+  const nb::object made =
+      nb::module_::import_("collections").attr("namedtuple")(name, fields, "module"_a = "tarry.linalg");
+  linalg.attr(name) = made;
+  return made;
+}
+
+/// Systems and factors of square matrices.
+void bind_factors(nb::module_& linalg) {
+  linalg.def(
+      "solve", [](Value x1, Value x2) { return tarry::linalg::solve(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
+      document("solve"));
+  linalg.def("inv", [](Value x) { return tarry::linalg::inv(x.array(), line()); }, "x"_a, document("inv"));
+  linalg.def("det", [](Value x) { return tarry::linalg::det(x.array(), line()); }, "x"_a, document("det"));
+  linalg.def(
+      "cholesky", [](Value x, bool upper) { return tarry::linalg::cholesky(x.array(), {upper}, line()); }, "x"_a,
+      nb::kw_only(), "upper"_a = false, document("cholesky"));
+  linalg.def(
+      "eigvalsh", [](Value x) { return tarry::linalg::eigvalsh(x.array(), line()); }, "x"_a, document("eigvalsh"));
+  const nb::object of_slogdet = result_type_of(linalg, "SlogdetResult", "sign logabsdet");
+  const nb::object of_eigh = result_type_of(linalg, "EighResult", "eigenvalues eigenvectors");
+  linalg.def(
+      "slogdet",
+      [of_slogdet](Value x) {
+        const tarry::linalg::Slogdet r = tarry::linalg::slogdet(x.array(), line());
+        return of_slogdet(object(r.sign), object(r.logabsdet));
+      },
+      "x"_a, document("slogdet"));
+  linalg.def(
+      "eigh",
+      [of_eigh](Value x) {
+        const tarry::linalg::Eigh r = tarry::linalg::eigh(x.array(), line());
+        return of_eigh(object(r.eigenvalues), object(r.eigenvectors));
+      },
+      "x"_a, document("eigh"));
+}
+
 }  // namespace
 
 void bind_linalg(nb::module_& m, ArrayClass&) {
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, by its names in the array API standard.");
   bind_products(m);
   bind_products(linalg);
+  bind_factors(linalg);
   linalg.def(
       "cross", [](Value x1, Value x2, int axis) { return cross(x1.array(), x2.array(), axis, line()); }, "x1"_a, "x2"_a,
       nb::kw_only(), "axis"_a = -1, document("cross"));

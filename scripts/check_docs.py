@@ -30,7 +30,7 @@ MAX_WORDS = 30  # of a sentence that users read
 INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge", "segment_m2",
                 "random_bits", "multiply_high", "uniform", "normal",
                 "index", "gather", "scatter_set", "scatter_add", "scatter_multiply", "scatter_min", "scatter_max",
-                "compact", "segment_prod", "segment_m2",
+                "compact", "segment_prod", "segment_m2", "pivots",
                 "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last"}
 
 
@@ -96,7 +96,7 @@ def check_ops(root):
     for op, form in re.findall(r"^TARRY_OP\(\w+, (\w+),.*?(\w+)\)$", read(root, "graph/ops.def"), flags=re.M):
         if op in INTERNAL_OPS:
             continue
-        declared = re.search(rf"^((?:.*\n)?)\[\[nodiscard\]\] TARRY_EXPORT Array {op}\(", header, flags=re.M)
+        declared = re.search(rf"^((?:.*\n)?)\[\[nodiscard\]\] TARRY_EXPORT \w+ {op}\(", header, flags=re.M)
         if not declared:
             yield f"include/tarry: op {op} is not declared"
         elif not declared.group(1).startswith("///"):

@@ -14,7 +14,7 @@ import make_reference
 
 # Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
 NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather", "scatter_set", "scatter_add",
-                 "scatter_multiply", "scatter_min", "scatter_max", "compact", "segment_prod", "segment_m2",
+                 "scatter_multiply", "scatter_min", "scatter_max", "compact", "segment_prod", "segment_m2", "pivots",
                  "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal",
                  "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last"}
@@ -36,7 +36,8 @@ GPU agree bit for bit. float16 and bfloat16 compute in float32 and round once. "
 
 
 def functions(root):
-    """Function name -> its page, the first sentence of its docstring, and its dtypes where the header names them."""
+    """Function name without namespace -> its page, its whole name, the first sentence of its docstring, and its dtypes where
+    the header names them."""
     found = {}
     for page, _, headers in make_reference.CHAPTERS:
         for kind, name, _, words, parts in [item for header in headers for item in docstrings.items(root, header)]:
@@ -44,7 +45,7 @@ def functions(root):
                 gives = re.split(r"(?<=\.)\s+(?=[A-Z])|;", words)[0].rstrip(";. ") + "."
                 dtypes = parts.get("Dtypes", "").split(". ")[0].rstrip(".")
                 dtypes = dtypes if len(dtypes) <= 60 else dtypes.split(";")[0]
-                found.setdefault(name, (page, gives.replace("\n", " "), dtypes))
+                found.setdefault(name.removeprefix("linalg::"), (page, name, gives.replace("\n", " "), dtypes))
     return found
 
 
@@ -71,9 +72,11 @@ def page(root):
             bound = "moves bits" if op_class in ("Reshape", "Update") else error(op_class, ulp32, ulp64)
             if op_class in ("Reduce", "Scan"):
                 bound = "tree R"
-            page, gives, dtypes = docs.get(name, ("elementwise", "", ""))
+            page, name, gives, dtypes = docs.get(name, ("elementwise", name, "", ""))
+            if name.startswith("linalg::"):
+                bound = "backward stable"
             gives = gives.replace("|", "\\|")
-            rows.append(f"| [`{name}`]({page}.md#{name}) | {dtypes or DTYPES[rule]} | {bound} | {gives} |")
+            rows.append(f"| [`{name}`]({page}.md#{name.replace(':', '')}) | {dtypes or DTYPES[rule]} | {bound} | {gives} |")
         if rows:
             text += f"## {title.split(':')[0].rstrip('.')}\n\n"
             text += "| Function | Dtypes | Error [ulp] | Gives |\n| --- | --- | --- | --- |\n"

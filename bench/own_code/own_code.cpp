@@ -1,6 +1,6 @@
-// Code of the user's: functions from text, loops until done, scans, solvers and reductions. One line a row: its name,
-// milliseconds, the least bytes that it moves, launches. own_code.py prints JAX's beside. On a GPU the Mandelbrot set
-// by a kernel written by hand is a row of its own.
+// Code of the user's: functions from text, loops until done, scans, solvers, factors and reductions. One line a row:
+// its name, milliseconds, the least bytes that it moves, launches. own_code.py prints JAX's beside. On a GPU the
+// Mandelbrot set by a kernel written by hand is a row of its own.
 #include <tarry/kernel.h>
 #include <tarry/tarry.h>
 
@@ -91,6 +91,25 @@ void add_solves(std::vector<Row>& rows, std::int64_t systems) {
   }
 }
 
+void add_matrices(std::vector<Row>& rows, std::int64_t count) {
+  for (const std::int64_t n : {4, 8, 16, 32}) {
+    const std::int64_t many = count * 16 / (n * n);
+    const ta::Array a = noise({many, n, n}, 9, ta::float64), b = noise({many, n, 1}, 10, ta::float64);
+    const ta::Array s = a + ta::matrix_transpose(a) + static_cast<double>(n) * ta::eye(n, {.dtype = ta::float64});
+    ta::evaluate(s);
+    const double whole = 8.0 * static_cast<double>(many * n * n), line = whole / static_cast<double>(n);
+    const std::string size = "_" + std::to_string(n);
+    rows.push_back({"solve" + size, whole + 2 * line, [=] { return Arrays{ta::linalg::solve(s, b)}; }});
+    rows.push_back({"inv" + size, 2 * whole, [=] { return Arrays{ta::linalg::inv(s)}; }});
+    rows.push_back({"det" + size, whole + line / static_cast<double>(n), [=] { return Arrays{ta::linalg::det(s)}; }});
+    rows.push_back({"cholesky" + size, 2 * whole, [=] { return Arrays{ta::linalg::cholesky(s)}; }});
+    rows.push_back({"eigh" + size, 2 * whole + line, [=] {
+                      const ta::linalg::Eigh e = ta::linalg::eigh(s);
+                      return Arrays{e.eigenvalues, e.eigenvectors};
+                    }});
+  }
+}
+
 void add_reductions(std::vector<Row>& rows, std::int64_t n) {
   const ta::Array x = noise({n}, 8);
   const ta::reduction largest(ta::function("largest", "(T a, T b)", "return a > b ? a : b;"));
@@ -119,6 +138,7 @@ int run_main(int argc, char** argv) {
   add_mandelbrot(rows, 4096 / part, device == "cuda");
   add_scans(rows, 10'000'000 / part, 100'000 / part);
   add_solves(rows, 1'000'000 / part);
+  add_matrices(rows, 1'000'000 / part);
   add_reductions(rows, (std::int64_t{1} << 26) / part);
   bench::print_rows(rows);
   return 0;

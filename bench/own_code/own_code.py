@@ -37,6 +37,18 @@ def rows_for(part):
     def noise(*shape):
         return jax.random.uniform(key, shape, jnp.float32)
 
+    def symmetric(n):
+        a = jax.random.uniform(key, (systems * 16 // (n * n), n, n), jnp.float64)
+        return a + jnp.swapaxes(a, -1, -2) + n * jnp.eye(n)
+
+    def right(n):
+        return jax.random.uniform(key, (systems * 16 // (n * n), n, 1), jnp.float64)
+
+    matrices = {}
+    for order in (4, 8, 16, 32):
+        matrices[f"solve_{order}"] = (jnp.linalg.solve, (symmetric(order), right(order)))
+        for call in (jnp.linalg.inv, jnp.linalg.det, jnp.linalg.cholesky, jnp.linalg.eigh):
+            matrices[f"{call.__name__}_{order}"] = (call, (symmetric(order),))
     zero = jnp.float32(0)
     grid = jnp.linspace(-2.0, 1.0, size), jnp.linspace(-1.5, 1.5, size)
     return {
@@ -50,6 +62,7 @@ def rows_for(part):
         "reduction": (lambda x: lax.reduce(x, -jnp.float32(jnp.inf), lambda a, b: jnp.where(a > b, a, b), (0,)), (noise(n),)),
         "associative_scan": (lambda x: lax.associative_scan(jnp.add, x), (noise(n),)),
         "scan_one_lane": (lambda x: lax.scan(linear, zero, x)[1], (noise(steps // 100),)),
+        **matrices,
     }
 
 

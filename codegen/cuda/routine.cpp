@@ -16,6 +16,7 @@ namespace tarry::codegen {
 std::string RoutineSpec::str() const {
   const std::string_view suffix = info(dtype).suffix;
   std::string text = fmt::format("{} {} ({}, {})", graph::name(op), suffix, rows, n);
+  if (graph::is_matrices(op)) return fmt::format("{} {} ({}, {}, {})", graph::name(op), suffix, rows, n, n);
   if (!graph::is_sort(op)) text += fmt::format(" to {}", m);
   if (op == graph::Op::Argsort && m < n) text += fmt::format(", the first {}", m);
   return reversed() ? text + " reversed" : text;
@@ -73,6 +74,7 @@ std::size_t routine_scratch(const RoutineSpec& spec, const graph::Target& target
   if (spec.op == graph::Op::Compact) return compact_scratch(spec);
   if (target.is_cuda() && graph::is_scatter(spec.op)) return scatter_scratch(spec);
   if (target.is_cuda() && graph::is_segments(spec.op)) return segment_scratch(spec);
+  if (target.is_cuda() && graph::is_matrices(spec.op)) return matrix_scratch(spec);
   if (target.is_cuda()) return graph::is_sort(spec.op) ? sort_scratch(spec) : 0;
   return host_scratch(spec);
 }
@@ -82,6 +84,7 @@ std::vector<KernelSource> render_routine(const RoutineSpec& spec, const graph::T
   if (spec.op == graph::Op::Compact) return compact_kernels();
   if (graph::is_scatter(spec.op)) return scatter_kernels(spec);
   if (graph::is_segments(spec.op)) return segment_kernels(spec);
+  if (graph::is_matrices(spec.op)) return matrix_kernels(spec);
   return graph::is_sort(spec.op) ? sort_kernels(spec) : run_kernels(spec);
 }
 
@@ -89,6 +92,7 @@ std::vector<RoutineLaunch> routine_launches(const RoutineSpec& spec, std::span<v
   if (spec.op == graph::Op::Compact) return compact_launches(spec, operands, scratch);
   if (graph::is_scatter(spec.op)) return scatter_launches(spec, operands, scratch);
   if (graph::is_segments(spec.op)) return segment_launches(spec, operands, scratch);
+  if (graph::is_matrices(spec.op)) return matrix_launches(spec, operands, scratch);
   return graph::is_sort(spec.op) ? sort_launches(spec, operands, scratch) : run_launches(spec, operands);
 }
 
@@ -107,7 +111,22 @@ std::int64_t counting_parts(const RoutineSpec& spec) {
   return std::clamp<std::int64_t>(spec.n / std::max<std::int64_t>(spec.m, 1 << 14), 1, kMost);
 }
 
+std::int64_t host_columns(const RoutineSpec& spec) { return std::max(kSmallMatrix, spec.n); }
+
+std::int64_t host_jobs(const RoutineSpec& spec) {
+  return spec.rows * ((spec.m + host_columns(spec) - 1) / host_columns(spec));
+}
+
+std::int64_t host_parts(const RoutineSpec& spec) {
+  constexpr std::int64_t kMost = 64;
+  return std::min(host_jobs(spec), kMost);
+}
+
 std::size_t host_scratch(const RoutineSpec& spec) {
+  if (graph::is_matrices(spec.op)) {
+    const std::int64_t elements = spec.n <= kSmallMatrix ? 0 : host_parts(spec) * matrix_work(spec, host_columns(spec));
+    return static_cast<std::size_t>(elements) * itemsize(spec.dtype);
+  }
   const auto elements = static_cast<std::size_t>(spec.rows * spec.n);
   if (spec.op == graph::Op::Sort) return kSortTables + elements * itemsize(spec.dtype);
   if (spec.op == graph::Op::Argsort) return kSortTables + elements * (packs(spec) ? 8 : 32);

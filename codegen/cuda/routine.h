@@ -17,7 +17,8 @@
 namespace tarry::codegen {
 
 /// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
-/// of a Segment op the runs, of an Argsort on the CPU the places read. Of a Scatter: m rows of `rows` for n places.
+/// of a Segment op the runs, of an Argsort on the CPU the places read. Of a Scatter: m rows of `rows` for n places. Of
+/// matrices: `rows` of n x n, with m right sides each.
 struct RoutineSpec {
   graph::Op op{};
   Dtype dtype{};  ///< of the first operand
@@ -59,6 +60,14 @@ std::int64_t counting_parts(const RoutineSpec& spec);
 /// key.
 inline constexpr std::int64_t kSortParts = 64, kDigits = 256;
 inline constexpr std::size_t kSortTables = (kSortParts + 8) * kDigits * sizeof(std::int64_t);
+/// Elements of memory that a matrix takes, with so many right sides at a time.
+std::int64_t matrix_work(const RoutineSpec& spec, std::int64_t columns);
+/// The largest matrix that is worked on in a thread's own memory.
+inline constexpr std::int64_t kSmallMatrix = 32;
+/// Right sides that are worked on at a time, pieces of all of them, and how many pieces have memory.
+std::int64_t host_columns(const RoutineSpec& spec);
+std::int64_t host_jobs(const RoutineSpec& spec);
+std::int64_t host_parts(const RoutineSpec& spec);
 std::size_t host_scratch(const RoutineSpec& spec);
 
 }  // namespace tarry::codegen

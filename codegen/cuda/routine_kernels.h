@@ -57,6 +57,11 @@ KernelSource join_kernel(const RoutineSpec& spec);
 /// `operands`: places, values, result.
 RoutineLaunch join_launch(const RoutineSpec& spec, std::uint32_t kernel, std::span<void* const> operands);
 
+// Systems and factors of matrices.
+std::size_t matrix_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> matrix_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> matrix_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+
 // Compact.
 std::size_t compact_scratch(const RoutineSpec& spec);
 std::vector<KernelSource> compact_kernels();

@@ -390,10 +390,6 @@ class Greedy {
     d.statements += static_cast<int>(recomputed.size());
     d.live += kWords * static_cast<int>(recomputed.size());
     d.places |= places;
-    std::erase(d.producers, p.producer);
-    for (int i = 0; i < g_.nodes[id].n_inputs; ++i)  // the producer may be read by another input as well
-      if (i != p.input && out_.recomputed_set_of[edge_slot(id, i)] == kNoId && f_.source(id, i).edge.node == p.producer)
-        add_producer(d, p.producer);
     for (NodeId b : boundary) {
       add_producer(d, b);
       if (f_.computed(b)) {
@@ -404,7 +400,28 @@ class Greedy {
     std::sort(recomputed.begin(), recomputed.end());
     out_.recomputed_set_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.recomputed_sets.size());
     out_.recomputed_sets.push_back(std::move(recomputed));
+    if (!reads(d, p.producer)) std::erase(d.producers, p.producer);
     return true;
+  }
+
+  /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.
+  [[nodiscard]] bool reads(const Draft& d, NodeId producer) const {
+    const auto reads_it = [&](NodeId v) {
+      for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
+        if (f_.source(v, i).edge.node == producer) return true;
+      return false;
+    };
+    for (NodeId v : d.nodes)
+      for (int i = 0; i < g_.nodes[v].n_inputs; ++i) {
+        const std::uint32_t set = out_.recomputed_set_of[edge_slot(v, i)];
+        if (set == kNoId) {
+          if (f_.source(v, i).edge.node == producer) return true;
+          continue;
+        }
+        const std::vector<NodeId>& again = out_.recomputed_sets[set];
+        if (!std::ranges::binary_search(again, producer) && std::ranges::any_of(again, reads_it)) return true;
+      }
+    return false;
   }
 
   /// Edges into a group that compute `producer` again.
@@ -470,9 +487,13 @@ class Greedy {
         if (static_cast<int>(recomputed.size()) > limits_.recomputed) return false;
       }
     }
-    std::erase_if(boundary,
-                  [&](NodeId b) { return std::find(recomputed.begin(), recomputed.end(), b) != recomputed.end(); });
-    return true;
+    const auto is_again = [&](NodeId b) {
+      return std::find(recomputed.begin(), recomputed.end(), b) != recomputed.end();
+    };
+    std::erase_if(boundary, is_again);
+    return std::ranges::all_of(recomputed, [&](NodeId w) {  // what one of them reads from memory another may compute
+      return f_.may_repeat(w, 0, recomputed) || !is_again(f_.source(w, 0).edge.node);
+    });
   }
 
   /// depends_through_others() leaves out groups that precede, and one of those may read a group that grew later. Groups

@@ -2,7 +2,9 @@
 //
 // Coordinates. Sources are traced at the coordinates of the lanes, the extents other than 1 of what values of the loop
 // broadcast to, and one behind them: the level. A loop that reads what another one stacks joins its kernel where it has
-// the same levels and lanes, reads its own lane, and a lane can keep the stack.
+// the same levels and lanes, reads its own lane, and a lane can keep the stack. Elementwise operations of what is
+// carried out of a loop, lane by lane, are computed behind it where they end in results that are asked for: then they
+// add no value to those in memory.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,27 +22,44 @@ using Kind = Levels::Kind;
 /// A graph with loops, analysed once.
 struct LoopGraph {
   explicit LoopGraph(const Graph& graph)
-      : g(graph), level_of(find_loop_levels(graph)), readers(graph.nodes.size()), roots(graph.nodes.size()) {
-    for (NodeId id = 0; id < g.nodes.size(); ++id)
-      for (int i = 0; i < g.nodes[id].n_inputs; ++i) readers[g.nodes[id].inputs[i].node].push_back(id);
+      : g(graph),
+        level_of(find_loop_levels(graph)),
+        readers(graph.nodes.size()),
+        roots(graph.nodes.size()),
+        behind(graph.nodes.size()) {
+    for (NodeId id = 0; id < g.nodes.size(); ++id) {
+      behind[id] = is_loop_result(g.nodes[id].op);
+      for (int i = 0; i < g.nodes[id].n_inputs; ++i) {
+        readers[g.nodes[id].inputs[i].node].push_back(id);
+        if (behind[g.nodes[id].inputs[i].node]) behind[id] = true;
+      }
+    }
     for (const GraphEdge& r : g.roots) roots[r.node] = true;
   }
   const Graph& g;
   std::vector<NodeId> level_of;
   std::vector<std::vector<NodeId>> readers;
   std::vector<bool> roots;
+  std::vector<bool> behind;  ///< results of loops, and what is made of them
 };
 
 /// One kernel of one or several loops, in order.
 class LoopMaker {
  public:
-  LoopMaker(const LoopGraph& graph, std::vector<NodeId> levels)
-      : all_(graph), g_(graph.g), levels_(std::move(levels)), own_(g_.nodes.size()), depends_(g_.nodes.size()) {}
+  LoopMaker(const LoopGraph& graph, std::vector<NodeId> levels, bool fuses)
+      : all_(graph),
+        g_(graph.g),
+        levels_(std::move(levels)),
+        fuses_(fuses),
+        own_(g_.nodes.size()),
+        depends_(g_.nodes.size()),
+        consumes_(g_.nodes.size()) {}
 
   /// Nothing where the loops are no kernel together; one alone is.
   std::shared_ptr<const Levels> make() {
     find_nodes();
     if (!find_lanes()) return nullptr;
+    take_consumers();
     take_producers();
     values_.resize(2 * levels_.size() + 1);
     for (loop_ = 0; loop_ < levels_.size(); ++loop_) {
@@ -50,6 +69,8 @@ class LoopMaker {
     }
     if (!ok_) return nullptr;
     add_results_behind();
+    add_consumers();
+    if (!ok_) return nullptr;
     for (const auto& [carry, next] : nexts_) value(carry).args[1] = next;
     collect();
     return std::make_shared<const Levels>(std::move(out_));
@@ -147,10 +168,65 @@ class LoopMaker {
     return true;
   }
 
+  [[nodiscard]] Source at_lane(NodeId id) const { return {{id, 0}, at_lanes(lanes_), lanes_}; }
+
+  /// True for an elementwise op of what this kernel has of the same lane, and of arrays that no loop makes.
+  [[nodiscard]] bool follows(NodeId id) const {
+    const GraphNode& n = node(id);
+    if (info(n.op).op_class != OpClass::Map || !is_pure(n.op) || n.mode != mode_ || g_.shape(id) != lanes_)
+      return false;
+    bool reads = false;
+    for (int i = 0; i < n.n_inputs; ++i) {
+      const Source s = input(at_lane(id), i);
+      const NodeId from = s.edge.node;
+      if (consumes_[from] || (node(from).op == Op::LoopLast && is_part(from))) {
+        if (s.shape != lanes_ || key(s) != key({s.edge, at_lanes(lanes_), lanes_})) return false;
+        reads = true;
+      } else if (all_.behind[from]) {
+        return false;
+      }
+    }
+    return reads;
+  }
+
+  /// Takes the operations behind the loops that end in results that are asked for.
+  void take_consumers() {
+    if (!fuses_) return;
+    const auto each = [&](auto f) {
+      for (NodeId id = levels_.front(); id < g_.nodes.size(); ++id) f(id);
+    };
+    each([&](NodeId id) { consumes_[id] = !own_[id] && follows(id); });
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto leave_out = [&](NodeId id) {
+        consumes_[id] = false;
+        changed = true;
+      };
+      for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > levels_.front();) {
+        const bool ends = std::ranges::all_of(all_.readers[id], [&](NodeId r) { return consumes_[r]; });
+        if (consumes_[id] && !all_.roots[id] && !ends) leave_out(id);
+      }
+      each([&](NodeId id) {
+        if (consumes_[id] && !follows(id)) leave_out(id);
+      });
+    }
+    each([&](NodeId id) { own_[id] = own_[id] || consumes_[id]; });
+  }
+
+  void add_consumers() {
+    for (NodeId id = levels_.front(); id < g_.nodes.size(); ++id) {
+      if (!consumes_[id] || !is_wanted(id)) continue;
+      const std::uint32_t v = outer(at_lane(id));
+      if (ok_) store(values_.size() - 1, id, v, at_lanes(lanes_));
+    }
+  }
+
   /// Elementwise ops that only this kernel reads are computed where it reads them, if that is about as often.
   void take_producers() {
     const auto every_lane = static_cast<double>(element_count(out_.lanes.span()));
     std::vector<double> points(g_.nodes.size());
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (consumes_[id]) points[id] = every_lane;
     for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
       if (own_[id] || all_.roots[id] || all_.readers[id].empty()) continue;
       if (!std::ranges::all_of(all_.readers[id], [&](NodeId r) { return own_[r]; })) continue;
@@ -396,9 +472,11 @@ class LoopMaker {
   const LoopGraph& all_;
   const Graph& g_;
   const std::vector<NodeId> levels_;
+  const bool fuses_;
   std::size_t loop_ = 0;
   bool ok_ = true;
   std::vector<bool> own_, depends_;  // by node: of this kernel; made from its results, those included
+  std::vector<bool> consumes_;       // by node: of this kernel, and follows its loops
   Mode mode_{};
   Dims lanes_;             // with extents of 1
   std::vector<int> lane_;  // by dimension of lanes_: the coordinate, or -1
@@ -430,12 +508,12 @@ std::vector<std::shared_ptr<const Levels>> find_loops(const Graph& g, const Limi
       if (joined || !limits.fuses || k.levels.size() == kMostLoops) continue;
       std::vector<NodeId> both = k.levels;
       both.push_back(id);
-      const std::shared_ptr<const Levels> together = LoopMaker(graph, both).make();
+      const std::shared_ptr<const Levels> together = LoopMaker(graph, both, limits.fuses).make();
       joined = together != nullptr && !together->arrays.empty() && together->arrays.size() > k.made->arrays.size() &&
                together->kept_bytes() <= limits.kept;
       if (joined) k = {both, together};
     }
-    if (!joined) kernels.push_back({{id}, LoopMaker(graph, {id}).make()});
+    if (!joined) kernels.push_back({{id}, LoopMaker(graph, {id}, limits.fuses).make()});
   }
   for (Kernel& k : kernels) made.push_back(std::move(k.made));
   return made;

@@ -272,7 +272,11 @@ class Tracer {
       case OpClass::Reduce:
         return elements * static_cast<double>(g_.shape(n.inputs[0].node)[g_.reduces[n.payload].axis]);
       case OpClass::Library: return elements * 2 * static_cast<double>(g_.shape(n.inputs[0].node)[2]);
-      case OpClass::Routine: return static_cast<double>(g_.count(n.inputs[0].node));
+      case OpClass::Routine: {
+        const Dims& source = g_.shape(n.inputs[0].node);
+        const double each = is_matrices(n.op) ? static_cast<double>(source[2]) : 1;  // of the cube of an extent
+        return each * static_cast<double>(g_.count(n.inputs[0].node));
+      }
       default: return 0;
     }
   }
@@ -392,6 +396,11 @@ class Tracer {
         needed[input == 0 ? 1 : 2] = grid[input == 0 ? 1 : 2];
         return need(from, std::move(needed));
       case OpClass::Routine:  // rows as a whole
+        if (is_matrices(n.op)) {
+          needed = whole(source);
+          needed[0] = grid[0];
+          return need(from, std::move(needed));
+        }
         if (!is_sort(n.op)) return need_all(from);
         needed = grid;
         needed.back() = all_of(source[source.size() - 1]);

@@ -265,12 +265,16 @@ class Judge {
     const Dims &from = shape_of(input(n, 0)), &with = shape_of(input(n, n.n_inputs - 1)), &to = shape_of(n);
     const Dtype given = input(n, 0).dtype, second = input(n, n.n_inputs - 1).dtype;
     constexpr Broken kDtypes = "dtypes that the op does not take", kShapes = "shapes that the op does not take";
-    const bool keeps = n.op == Op::Sort || is_segments(n.op) || is_scatter(n.op);
+    const bool keeps = n.op == Op::Sort || is_segments(n.op) || is_scatter(n.op) || is_matrices(n.op);
     if (n.payload > 1) return "a way that there is not";
     if (n.dtype != (keeps ? given : int64)) return kDtypes;
     if (n.op == Op::Compact)
       return given != bool_ ? kDtypes : from.size() == 1 && from[0] > 0 && to == Dims{from[0] + 1} ? nullptr : kShapes;
     if (is_scatter(n.op)) return scatter(n);
+    if (is_matrices(n.op)) {
+      if ((given != float32 && given != float64) || second != given || n.payload != 0) return kDtypes;
+      return count_of(n) > 0 && to == matrices_shape(n.op, from, with) ? nullptr : kShapes;
+    }
     if (is_sort(n.op)) return !to.empty() && from == to ? nullptr : kShapes;
     if (n.op == Op::Searchsorted)
       return given != second ? kDtypes : from.size() == 1 && !to.empty() && with == to ? nullptr : kShapes;

@@ -102,6 +102,39 @@ Array tridiagonal_solve(const Array& lower, const Array& diagonal, const Array& 
 }
 TARRY_OR_OUT_OF_MEMORY("tridiagonal_solve", where)
 
+Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& diagonal, const Array& upper,
+                          const Array& upper2, const Array& right, AlongOptions options,
+                          std::source_location where) try {
+  Lanes lanes("pentadiagonal_solve", {&lower2, &lower, &diagonal, &upper, &upper2, &right}, options.axis, where);
+  const Array zero = lanes.number(0);
+  Arrays xs = lanes.xs;
+  for (const std::int64_t level : {std::int64_t{0}, std::int64_t{1}, lanes.count - 1, lanes.count - 2})
+    xs.push_back(lanes.is_at(level));
+  // Carries, of the last two levels: elements above the diagonal over the pivot, and the right side.
+  const Scanned eliminated = scan(
+      Arrays(6, zero), xs,
+      [&](Values before, Values at) -> Scanned {
+        const Array first = at[6], last = at[8], ends = logical_or(at[6], at[7]), starts = logical_or(at[8], at[9]);
+        const Array below2 = tarry::where(ends, zero, at[0]), below = tarry::where(first, zero, at[1]);
+        const Array above = tarry::where(last, zero, at[3]), above2 = tarry::where(starts, zero, at[4]);
+        const Array factor = below - below2 * before[3];
+        const Array pivot = at[2] - below2 * before[4] - factor * before[0];
+        const Array up = (above - factor * before[1]) / pivot, up2 = above2 / pivot;
+        const Array solved = (at[5] - below2 * before[5] - factor * before[2]) / pivot;
+        return {{up, up2, solved, before[0], before[1], before[2]}, {up, up2, solved}};
+      },
+      lanes.options(), where);
+  return scan(
+             Arrays{zero, zero}, eliminated.ys,
+             [](Values behind, Values at) -> Scanned {
+               const Array x = at[2] - at[0] * behind[0] - at[1] * behind[1];
+               return {{x, behind[0]}, {x}};
+             },
+             lanes.options(true), where)
+      .ys[0];
+}
+TARRY_OR_OUT_OF_MEMORY("pentadiagonal_solve", where)
+
 Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions& options,
                         std::source_location where) try {
   const Lanes lanes("linear_recurrence", {&a, &b}, options.axis, where);

@@ -104,6 +104,7 @@ class ChunkFinder {
       case OpClass::Routine: {
         const int of_input = input_axis(n, 0);
         if (is_sort(n.op) && of_input < shape.size() - 1) return of_input;
+        if (is_matrices(n.op) && of_input <= 0 && (n.n_inputs < 2 || input_axis(n, 1) == of_input)) return of_input;
         return of_input >= 0 || (n.n_inputs > 1 && input_axis(n, 1) >= 0) ? needs_all(id) : -1;
       }
       case OpClass::Loop:

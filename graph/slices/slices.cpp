@@ -164,6 +164,7 @@ Box Slicer::normalised(NodeId id, Box box) const {
     case OpClass::Loop: return Box::whole(shape);
     case OpClass::Routine: {
       const int last = shape.size() - 1;
+      if (is_matrices(n.op)) return Box::whole(shape).along(0, box.lo[0], box.lo[0] + box.extent[0]);
       return is_sort(n.op) ? box.along(last, 0, shape[last]) : Box::whole(shape);
     }
     default: return box;
@@ -224,6 +225,7 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
     }
     case OpClass::Routine:
       if (is_sort(n.op)) needed = box;
+      if (is_matrices(n.op)) needed = needed.along(0, box.lo[0], box.lo[0] + box.extent[0]);
       return true;
     default: return true;  // of a library's operands everything
   }

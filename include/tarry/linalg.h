@@ -112,5 +112,57 @@ struct NormOptions {
 [[nodiscard]] TARRY_EXPORT Array vector_norm(const Array& x, const Axes& axes = {}, NormOptions options = {},
                                              std::source_location where = std::source_location::current());
 
+namespace linalg {
+
+// ---- Systems and factors ----
+// Functions of square matrices, as many as the dimensions in front say. Shapes: (..., n, n). Dtypes: floats, kept;
+// float16 and bfloat16 are computed in float32; float64 for integers and bool. Throws InvalidArgument where an array
+// has fewer than two dimensions, matrices are not square, or shapes do not fit. A matrix that has no such result gives
+// infinities or NaN: whether it has one is known only when it is computed. Each matrix is worked on by one thread, or
+// by one group of threads of a GPU, which is meant for many small ones; every device gives the same bits.
+
+/// x of a x = b.  Shapes: b is (n), or (..., n, m) whose dimensions in front broadcast with those of a.
+/// Algorithm: Gaussian elimination with partial pivoting; a singular matrix gives infinities or NaN.
+/// Example: `ta::linalg::solve(ta::array({{2.0, 1.0}, {1.0, 3.0}}), ta::array({3.0, 4.0}))` is `[1. 1.]`.
+[[nodiscard]] TARRY_EXPORT Array solve(const Array& a, const Array& b,
+                                       std::source_location where = std::source_location::current());
+/// The inverse.  Shapes: that of x.  Algorithm: as solve, for the identity.
+/// Example: `ta::linalg::inv(ta::array({{2.0, 0.0}, {0.0, 4.0}}))` is `[[0.5 0. ] [0. 0.25]]`.
+[[nodiscard]] TARRY_EXPORT Array inv(const Array& x, std::source_location where = std::source_location::current());
+/// The determinant.  Shapes: (...).  Algorithm: the product of the pivots of Gaussian elimination, by the tree of prod.
+/// Example: `ta::linalg::det(ta::array({{1.0, 2.0}, {3.0, 5.0}}))` is `-1.`.
+[[nodiscard]] TARRY_EXPORT Array det(const Array& x, std::source_location where = std::source_location::current());
+/// A result of slogdet: the determinant is sign * exp(logabsdet).
+struct Slogdet {
+  Array sign, logabsdet;
+};
+/// Sign and logarithm of the determinant's absolute value; 0 and -inf where it is 0.  Shapes: (...).
+/// Example: `ta::linalg::slogdet(ta::array({{0.0, 1.0}, {1.0, 0.0}})).sign` is `-1.`.
+[[nodiscard]] TARRY_EXPORT Slogdet slogdet(const Array& x,
+                                           std::source_location where = std::source_location::current());
+/// Options of cholesky.
+struct CholeskyOptions {
+  bool upper = false;  ///< u of x = u^T u instead
+};
+/// The lower triangular l of x = l l^T, from x's lower triangle (its upper one where the factor is the upper).
+/// Shapes: that of x.  Algorithm: Golub, Van Loan, Matrix Computations, 4.2; NaN in the triangle of a matrix that is
+/// not positive definite. Example: `ta::linalg::cholesky(ta::array({{4.0, 2.0}, {2.0, 5.0}}))` is `[[2. 0.] [1. 2.]]`.
+[[nodiscard]] TARRY_EXPORT Array cholesky(const Array& x, CholeskyOptions options = {},
+                                          std::source_location where = std::source_location::current());
+/// A result of eigh.
+struct Eigh {
+  Array eigenvalues, eigenvectors;
+};
+/// Eigenvalues (..., n), ascending, and eigenvectors (..., n, n), as columns of length 1, of symmetric matrices, of
+/// which the lower triangle is read.  Algorithm: Jacobi's rotations, of disjoint pairs at a time (Golub, Van
+/// Loan, 8.5), until what is beside the diagonal is below a 16th of a rounding error of the largest element. The sign
+/// of an eigenvector is as the rotations leave it. Example: `ta::linalg::eigh(ta::array({{2.0, 1.0},
+/// {1.0, 2.0}})).eigenvalues` is `[1. 3.]`.
+[[nodiscard]] TARRY_EXPORT Eigh eigh(const Array& x, std::source_location where = std::source_location::current());
+/// The eigenvalues alone.  Shapes: (..., n).
+/// Example: `ta::linalg::eigvalsh(ta::array({{2.0, 0.0}, {0.0, 1.0}}))` is `[1. 2.]`.
+[[nodiscard]] TARRY_EXPORT Array eigvalsh(const Array& x, std::source_location where = std::source_location::current());
+
+}  // namespace linalg
 }  // namespace v0
 }  // namespace tarry

@@ -31,6 +31,18 @@ struct AlongOptions {
                                                    const Array& right, AlongOptions options = {},
                                                    std::source_location where = std::source_location::current());
 
+/// The same with two diagonals on each side: lower2[k] x[k-2] + lower[k] x[k-1] + diagonal[k] x[k] + upper[k] x[k+1] +
+/// upper2[k] x[k+2] = right[k]. What would lie outside of the matrix is not read.
+/// Shapes: all have the axis, and broadcast.
+/// Algorithm: elimination without pivoting (S. S. Askar, A. A. Karawia, Mathematical Problems in Engineering, 2015,
+/// 232456), with the conditions of tridiagonal_solve.
+/// Example: `ta::pentadiagonal_solve(ta::zeros({3}), ta::zeros({3}), ta::full({3}, 2.0), ta::zeros({3}),
+/// ta::array({1.0, 0.0, 0.0}), ta::array({5.0, 4.0, 2.0}))` is `[2. 2. 1.]`.
+[[nodiscard]] TARRY_EXPORT Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& diagonal,
+                                                     const Array& upper, const Array& upper2, const Array& right,
+                                                     AlongOptions options = {},
+                                                     std::source_location where = std::source_location::current());
+
 /// Options of linear_recurrence.
 struct RecurrenceOptions {
   int axis = -1;

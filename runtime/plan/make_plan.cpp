@@ -268,6 +268,10 @@ class PlanMaker {
     spec.n = from[from.size() - 1];
     spec.rows = g_.count(n.inputs[0].node) / spec.n;
     spec.m = graph::is_segments(n.op) ? to[1] : g_.count(id);
+    if (graph::is_matrices(n.op)) {
+      spec.rows = from[0];
+      spec.m = n.op == graph::Op::Solve ? to[2] : spec.n;
+    }
     if (n.op == graph::Op::Argsort && !target_.is_cuda()) spec.m = places_read(id);
     put_buffers(id, step);
     if (graph::is_scatter(n.op)) take_base(id, step);

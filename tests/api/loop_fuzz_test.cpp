@@ -29,15 +29,13 @@ struct Drawn {
   int axis;
   bool reverse;
   Arrays init, xs, outside;
-  std::vector<Operation> body;
-  std::vector<std::size_t> carries, ys;
+  std::vector<Operation> body, behind;  ///< behind: of what is carried out of the loop
+  std::vector<std::size_t> carries, ys, asked;
   bool computed_xs;
+  bool asks_all;  ///< for what is carried out and stacked too
 
-  [[nodiscard]] ta::Scanned step(std::span<const ta::Array> c, std::span<const ta::Array> x) const {
-    Arrays values(c.begin(), c.end());
-    values.insert(values.end(), x.begin(), x.end());
-    values.insert(values.end(), outside.begin(), outside.end());
-    for (const Operation& o : body) {
+  static void compute(const std::vector<Operation>& operations, Arrays& values) {
+    for (const Operation& o : operations) {
       const ta::Array &a = values[o.a], &b = values[o.b];
       switch (o.kind) {
         case 0: values.push_back(a + b); break;
@@ -49,10 +47,26 @@ struct Drawn {
         default: values.push_back(ta::where(a < b, a, values[o.c])); break;
       }
     }
+  }
+
+  [[nodiscard]] ta::Scanned step(std::span<const ta::Array> c, std::span<const ta::Array> x) const {
+    Arrays values(c.begin(), c.end());
+    values.insert(values.end(), x.begin(), x.end());
+    values.insert(values.end(), outside.begin(), outside.end());
+    compute(body, values);
     ta::Scanned result;
     for (const std::size_t v : carries) result.carries.push_back(values[v]);
     for (const std::size_t v : ys) result.ys.push_back(values[v]);
     return result;
+  }
+
+  /// Values made of the carries behind the loop.
+  [[nodiscard]] Arrays followed(const Arrays& last) const {
+    Arrays values = last, results;
+    values.insert(values.end(), outside.begin(), outside.end());
+    compute(behind, values);
+    for (const std::size_t v : asked) results.push_back(values[v]);
+    return results;
   }
 
   /// The xs as a program has them: in memory, or computed before.
@@ -101,6 +115,11 @@ Drawn draw(Random& r) {
   for (int i = 1 + below(r, 6); i > 0; --i, ++values) d.body.push_back({below(r, 7), any(), any(), any()});
   for (std::size_t i = 0; i < d.init.size(); ++i) d.carries.push_back(any());
   for (int i = 1 + below(r, 2); i > 0; --i) d.ys.push_back(any());
+  d.asks_all = below(r, 2) == 0;
+  values = d.init.size() + d.outside.size();
+  for (int i = values == 0 ? 0 : below(r, 5); i > 0; --i, ++values)
+    d.behind.push_back({below(r, 7), any(), any(), any()});
+  for (int i = values == 0 ? 0 : below(r, 3); i > 0; --i) d.asked.push_back(any());
   return d;
 }
 
@@ -114,8 +133,12 @@ void check_bits(const ta::Array& got, const ta::Array& expected) {
 /// A scan gives the bits of its levels one by one.
 void check(const Drawn& d) {
   const ta::Scanned got = d.scanned();
-  Arrays all = got.carries, carries = d.init;
-  all.insert(all.end(), got.ys.begin(), got.ys.end());
+  const Arrays followed = d.followed(got.carries);
+  Arrays all = followed, carries = d.init;
+  if (d.asks_all || all.empty()) {
+    all.insert(all.end(), got.carries.begin(), got.carries.end());
+    all.insert(all.end(), got.ys.begin(), got.ys.end());
+  }
   ta::evaluate(all);
   const Arrays xs = d.given();
   const std::int64_t levels = xs[0].shape()[static_cast<std::size_t>(d.axis)];
@@ -131,6 +154,8 @@ void check(const Drawn& d) {
     if (!carries.empty()) ta::evaluate(carries);
     for (std::size_t y = 0; y < step.ys.size(); ++y) check_bits(level(got.ys[y], k), step.ys[y]);
   }
+  const Arrays expected = d.followed(carries);
+  for (std::size_t f = 0; f < expected.size(); ++f) check_bits(followed[f], expected[f]);
   for (std::size_t c = 0; c < carries.size(); ++c) check_bits(got.carries[c], carries[c]);
 }
 

@@ -319,6 +319,33 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("pentadiagonal_solve: the solution solves, along any axis, and reads nothing beyond the ends",
+          "[loop][solve]") {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  in_every_way([] {
+    for (const std::int64_t n : {1, 2, 3, 9}) {
+      const ta::Array x = noise({n, 4}, 9);
+      Arrays bands;  // of diagonals -2 to 2; what lies outside of the matrix is NaN
+      ta::Array right = ta::zeros({n, 4}, ta::float64);
+      for (int d = -2; d <= 2; ++d) {
+        std::vector<double> inside;
+        for (std::int64_t k = 0; k < n; ++k) inside.push_back(k + d < 0 || k + d >= n ? 0 : 1);
+        const ta::Array there = ta::reshape(ta::asarray(inside), {n, 1}) != 0.0;
+        const ta::Array band = noise({n, 4}, static_cast<unsigned>(d + 20)) + (d == 0 ? 6.0 : 0.0);
+        bands.push_back(ta::where(there, band, kNaN));
+        right = right + ta::where(there, band * ta::roll(x, -d, 0), 0.0);
+      }
+      const ta::Array down =
+          ta::pentadiagonal_solve(bands[0], bands[1], bands[2], bands[3], bands[4], right, {.axis = 0});
+      CHECK(ta::allclose(down, x).item<bool>());
+      for (ta::Array& band : bands) band = ta::matrix_transpose(band);
+      const ta::Array across =
+          ta::pentadiagonal_solve(bands[0], bands[1], bands[2], bands[3], bands[4], ta::matrix_transpose(right));
+      CHECK(ta::allclose(across, ta::matrix_transpose(x)).item<bool>());
+    }
+  });
+}
+
 TEST_CASE("scan: loops that read each other's results lane by lane are one kernel, others are not", "[loop]") {
   on_every_device([](ta::Device) {
     const ta::Array a = noise({15, 9}, 1), b = noise({15, 9}, 2), zero = ta::zeros({9}, ta::float64);
@@ -334,6 +361,42 @@ TEST_CASE("scan: loops that read each other's results lane by lane are one kerne
     const ta::Scanned more = ta::scan(init, Arrays{a, b}, linear);
     const ta::Array rows = ta::softmax(more.ys[0], 1);
     CHECK(kernels(ta::scan(init, Arrays{a, rows}, linear).ys[0]) == 3);
+  });
+}
+
+TEST_CASE("scan and while_loop: what follows elementwise is part of the kernel, where it adds no value to memory",
+          "[loop]") {
+  in_every_way([] {
+    const ta::Array x = noise({40, 30}, 1), weights = noise({30}, 2), zero = ta::zeros({30}, ta::float64);
+    ta::evaluate(x, weights, zero);
+    const auto last = [&] {
+      return ta::scan(Arrays{zero}, Arrays{x},
+                      [](std::span<const ta::Array> c, std::span<const ta::Array> at) {
+                        return ta::Scanned{{c[0] * 0.5 + at[0]}, {}};
+                      })
+          .carries[0];
+    };
+    ta::evaluate(last());
+    const ta::Array alone = last();
+    ta::evaluate(alone);
+    const auto of = [&](const ta::Array& c) {
+      return Arrays{ta::where(c > 0.0, ta::sqrt(ta::abs(c)), weights) * ta::exp(weights), c * c};
+    };
+    const Arrays expected = of(alone);
+    ta::evaluate(expected);
+    const Arrays together = of(last());
+    const ta::Counters c = ta::evaluate(together).counters();
+    check_same(together, expected);
+    const ta::Array carried = last(), twice = carried * 2.0;
+    const ta::Counters both = ta::evaluate(carried, twice).counters();
+    check_same({carried, twice}, {alone, alone * 2.0});
+    const ta::Array sum = ta::sum(of(last())[0]), turned = ta::flip(last()) + 1.0, mixed = last() * ta::sum(last());
+    check_same({sum, turned, mixed}, {ta::sum(expected[0]), ta::flip(alone) + 1.0, alone * ta::sum(alone)});
+    if (ta::support::env::get("TARRY_DISABLE").value_or("") == "fusion") return;
+    CHECK(c.kernels == 1);
+    CHECK(c.bytes_read == (40 * 30 + 2 * 30) * 8);
+    CHECK(c.bytes_written == 2 * 30 * 8);
+    CHECK(both.kernels == 1);
   });
 }
 

@@ -245,6 +245,12 @@ void add_update_rows(ErrorRows& rows) {
 }
 
 void add_product_rows(ErrorRows& rows) {
+  rows.wrong("inv", {"float32 (2, 3)", "no stack of square matrices"}, [] { (void)linalg::inv(matrix()); });
+  rows.wrong("eigvalsh", {"float32 (3,)", "2"}, [] { (void)linalg::eigvalsh(f32({3})); });
+  rows.wrong("solve", {"float32 (3, 3) and float32 (4,)", "do not fit"},
+             [] { (void)linalg::solve(f32({3, 3}), f32({4})); });
+  rows.wrong("solve", {"float32 (2, 3, 3) and float32 (5, 3, 1)", "do not fit"},
+             [] { (void)linalg::solve(f32({2, 3, 3}), f32({5, 3, 1})); });
   rows.wrong("matmul", {"float32 (3, 4) and float32 (5, 6)", "rows of 4 meet columns of 5"},
              [] { (void)matmul(f32({3, 4}), f32({5, 6})); });
   rows.wrong("matmul", {"float32 (3,) and float32 (4,)", "do not multiply"}, [] { (void)matmul(f32({3}), f32({4})); });

@@ -18,6 +18,7 @@ void count_on_host(const codegen::RoutineSpec& spec, std::span<void* const> oper
 void scatter_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
 void compact_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void fold_runs_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+void run_matrices_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 /// The first `spec.m` places of an Argsort, where they are few; the others are left as they are.
 void select_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 bool selects(const codegen::RoutineSpec& spec);
