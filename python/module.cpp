@@ -3,9 +3,20 @@
 
 #include "python/errors.h"
 
+namespace {
+
+/// Sets an attribute of a type that Python itself may not change, as those of nanobind's functions are.
+void set_of_type(nanobind::handle type, nanobind::handle name, nanobind::handle value) {
+  if (PyObject_GenericSetAttr(type.ptr(), name.ptr(), value.ptr()) != 0) throw nanobind::python_error();
+  PyType_Modified(reinterpret_cast<PyTypeObject*>(type.ptr()));
+}
+
+}  // namespace
+
 NB_MODULE(_tarry, m) {
   m.doc() = "Lazy arrays that run as a few fused kernels.";
   nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
+  m.def("_set_of_type", &set_of_type, nanobind::arg("type"), nanobind::arg("name"), nanobind::arg("value"));
   tarry::python::bind_errors(m);
   tarry::python::bind_dtypes(m);
   tarry::python::bind_devices(m);

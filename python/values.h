@@ -96,7 +96,7 @@ struct type_caster<tarry::python::Value> {
 
 template <>
 struct type_caster<tarry::Dtype> {
-  NB_TYPE_CASTER(tarry::Dtype, const_name("Dtype"))
+  NB_TYPE_CASTER(tarry::Dtype, io_name("Dtype | str | type", "Dtype"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     const auto dtype = tarry::python::dtype_from(src.ptr());
     if (dtype) value = *dtype;
@@ -120,7 +120,7 @@ struct type_caster<tarry::Shape> {
 
 template <>
 struct type_caster<tarry::Axes> {
-  NB_TYPE_CASTER(tarry::Axes, const_name("int | Sequence[int] | None"))
+  NB_TYPE_CASTER(tarry::Axes, const_name("int | Sequence[int]"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     if (src.is_none()) return true;
     std::vector<std::int64_t> axes;
@@ -132,7 +132,7 @@ struct type_caster<tarry::Axes> {
 
 template <>
 struct type_caster<tarry::Device> {
-  NB_TYPE_CASTER(tarry::Device, const_name("Device | str"))
+  NB_TYPE_CASTER(tarry::Device, io_name("Device | str", "Device"))
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     const auto device = tarry::python::device_from(src.ptr());
     if (device) value = *device;

@@ -8,7 +8,7 @@ import copyreg as _copyreg
 import math as _math
 import sys as _sys
 
-from . import _html, _numpy, _tarry
+from . import _html, _numpy, _signatures, _tarry
 from ._info import __array_namespace_info__
 from ._functions import function
 from ._loops import scan, while_loop
@@ -28,6 +28,7 @@ for _module in (linalg, random):
     _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 _numpy.attach(Array)
 _html.attach(Array, Plan, Report)
+_signatures.attach(Array)
 
 
 def _namespace(self, /, *, api_version=None):
