@@ -24,6 +24,8 @@ if ! "$venv/bin/python" -c "import nanobind, numpy, pytest, hypothesis" 2> /dev/
   "$venv/bin/pip" install -q --disable-pip-version-check array-api-compat array-api-extra scipy scikit-learn \
     "dask[array]" distributed ||
     echo "python: libraries beside NumPy are not tested, since pip did not install them"
+  "$venv/bin/pip" install -q --disable-pip-version-check numba mpi4py mpich mypy ||
+    echo "python: Numba, MPI and the stubs are not tested, since pip did not install what that takes"
 fi
 [ "$prepare" = no ] || exit 0
 echo "python: build/$preset/python"
@@ -32,7 +34,7 @@ trap 'rm -f "$log"' EXIT
 cmake --preset "$preset" -DTARRY_BUILD_PYTHON=ON -DPython_EXECUTABLE="$venv/bin/python" > "$log" 2>&1 ||
   { cat "$log"; exit 1; }
 jobs=${TARRY_JOBS:-$(nproc)}
-cmake --build "$build" --target tarry_python -j "$jobs"
+cmake --build "$build" --target tarry_python tarry_stubs -j "$jobs"
 export PYTHONPATH="$build/python" TARRY_CACHE_DIR="$build/tests/kernel_cache"
 "$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests "$@"
 # shellcheck disable=SC2016  # the inner shell's

@@ -1,0 +1,1 @@
+from ._tarry.random import *
