@@ -1,5 +1,7 @@
 """NumPy's functions on arrays of Tarry: np.sin(x) records like ta.sin(x), np.concatenate like ta.concat."""
 
+import sys
+
 from . import _tarry
 
 # Names of NumPy's ufuncs and functions that differ from ours.
@@ -14,15 +16,48 @@ _RENAMED = {
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
                "logical_or": "any"}
 # Arguments that say what already holds.
-_IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None}
+_IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None,
+         "UPLO": "L"}
 # How many arguments stand before an axis that NumPy takes by position, where ours is a keyword.
 _BEFORE_AXIS = {"concatenate": 1, "stack": 1, "cumsum": 1, "cumprod": 1, "expand_dims": 1, "flip": 1, "repeat": 2,
                 "take": 2}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
 
 
-def _ours(name):
-    return getattr(_tarry, _RENAMED.get(name, name), None)
+def _ours(name, namespace=_tarry):
+    return getattr(namespace, _RENAMED.get(name, name), None)
+
+
+def _function_of(func):
+    """Our function for one of NumPy or of its module linalg."""
+    package, _, module = func.__module__.partition(".")
+    if package != "numpy":
+        return None
+    return _ours(func.__name__, _tarry.linalg) if module == "linalg" else _ours(func.__name__)
+
+
+def _is_known(ufunc):
+    """If the ufunc is one of NumPy or SciPy, whose names say what they compute."""
+    modules = [sys.modules.get(name) for name in ("numpy", "scipy.special")]
+    return any(getattr(module, ufunc.__name__, None) is ufunc for module in modules)
+
+
+def _of_others(ufunc, method, inputs, kwargs):
+    """Ufuncs that others made, as by numba.vectorize: called with the values; arrays that they give become ours."""
+    import numpy
+
+    made = getattr(ufunc, method)(*(numpy.asarray(x) if isinstance(x, _tarry.Array) else x for x in inputs), **kwargs)
+    if isinstance(made, tuple):
+        return tuple(map(_taken, made))
+    return _taken(made)
+
+
+def _taken(result):
+    """A new array of NumPy as one of ours that reads its memory; as it is where we have no such dtype."""
+    import numpy
+
+    ours = isinstance(result, numpy.ndarray) and result.dtype.kind in "biuf"
+    return _tarry.asarray(result, copy=False) if ours else result
 
 
 def _arguments(kwargs):
@@ -41,6 +76,8 @@ def _arguments(kwargs):
 
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs, by the function of the same meaning."""
+    if out is None and not _is_known(ufunc):
+        return _of_others(ufunc, method, inputs, kwargs)
     name = ufunc.__name__ if method == "__call__" else _REDUCTIONS.get(ufunc.__name__) if method == "reduce" else None
     function = _ours(name) if name else None
     arguments = _arguments(kwargs)
@@ -64,7 +101,7 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
 
 def _array_function(self, func, types, args, kwargs):
     """NumPy's functions, by the function of the same meaning."""
-    function = _ours(func.__name__) if func.__module__.partition(".")[0] == "numpy" else None
+    function = _function_of(func)
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
         return NotImplemented
