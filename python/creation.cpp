@@ -4,6 +4,7 @@
 
 #include <tarry/type_info.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,18 @@ namespace {
 
 using MaybeDtype = std::optional<Dtype>;
 using MaybeDevice = std::optional<Device>;
+
+using Whole = nb::typed<nb::object, nb::int_>;
+
+/// The number of a diagonal; those beyond 2^62 name as little as that one does.
+std::int64_t diagonal_of(const Whole& k) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  const nb::object index = nb::steal(PyNumber_Index(k.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  int beyond = 0;
+  const std::int64_t number = PyLong_AsLongLongAndOverflow(index.ptr(), &beyond);
+  return beyond == 0 ? std::clamp(number, -kFar, kFar) : beyond * kFar;
+}
 
 bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
@@ -239,8 +252,8 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       document("linspace"));
   m.def(
       "eye",
-      [](std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, MaybeDtype dtype, MaybeDevice device) {
-        return placed(device, [&] { return eye(rows, {columns.value_or(-1), k, dtype}, line()); });
+      [](std::int64_t rows, std::optional<std::int64_t> columns, const Whole& k, MaybeDtype dtype, MaybeDevice device) {
+        return placed(device, [&] { return eye(rows, {columns.value_or(-1), diagonal_of(k), dtype}, line()); });
       },
       "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
       document("eye"));
@@ -267,10 +280,10 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       },
       "arrays"_a, nb::kw_only(), "indexing"_a = "xy", document("meshgrid"));
   m.def(
-      "tril", [](Value x, std::int64_t k) { return tril(x.array(), k, line()); }, "x"_a, nb::kw_only(), "k"_a = 0,
+      "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
       document("tril"));
   m.def(
-      "triu", [](Value x, std::int64_t k) { return triu(x.array(), k, line()); }, "x"_a, nb::kw_only(), "k"_a = 0,
+      "triu", [](Value x, const Whole& k) { return triu(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
       document("triu"));
 }
 

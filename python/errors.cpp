@@ -3,10 +3,12 @@
 
 #include <tarry/error.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace tarry::python {
 namespace {
@@ -25,10 +27,16 @@ PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializ
   return made;  // lives as long as the process
 }
 
+/// Errors that are an IndexError in NumPy too.
+bool is_of_index(const Error& e) {
+  const std::string_view text = e.what();
+  return e.code() == ErrorCode::InvalidArgument &&
+         std::ranges::any_of(std::array{"out of range", "indices are too many", "does not fit axis"},
+                             [&](const char* part) { return text.find(part) != std::string_view::npos; });
+}
+
 PyObject* exception_of(const Error& e) {
-  const bool of_index = e.code() == ErrorCode::InvalidArgument && e.op() == "index" &&
-                        std::string_view(e.what()).find("out of range") != std::string_view::npos;
-  return of_index ? out_of_range : exceptions[static_cast<std::size_t>(e.code())];
+  return is_of_index(e) ? out_of_range : exceptions[static_cast<std::size_t>(e.code())];
 }
 
 }  // namespace
@@ -59,7 +67,8 @@ void bind_errors(nb::module_& m) {
   };
   PyObject* const invalid = add(ErrorCode::InvalidArgument, "InvalidArgument",
                                 "A shape, dtype, device or value that a function does not accept.", PyExc_ValueError);
-  out_of_range = make(m, "OutOfRange", "An index outside its axis.", {invalid, PyExc_IndexError});
+  out_of_range =
+      make(m, "OutOfRange", "An index, an axis or a mask that an array has no place for.", {invalid, PyExc_IndexError});
   add(ErrorCode::OutOfMemory, "OutOfMemory", "An array found no room.", PyExc_MemoryError);
   add(ErrorCode::CompileError, "CompileError", "A generated kernel did not compile.", PyExc_RuntimeError);
   PyObject* const device =

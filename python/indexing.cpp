@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,11 +79,26 @@ class Key {
   std::list<Array> kept_;
 };
 
+/// The standard's masks may have extent 0 where x has another: as one of x's extents without a true element. Else {}.
+std::optional<Array> nothing_of(const Array& x, const Array* mask) {
+  if (mask == nullptr || mask->size() != 0 || mask->ndim() > x.ndim()) return {};
+  std::vector<std::int64_t> extents;
+  for (int d = 0; d < mask->ndim(); ++d) {
+    extents.push_back(x.shape()[static_cast<std::size_t>(d)]);
+    const std::int64_t extent = mask->shape()[static_cast<std::size_t>(d)];
+    if (extent != 0 && extent != extents.back()) return {};
+  }
+  return zeros(Shape(std::move(extents)), {bool_});
+}
+
 PyObject* get(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Where where = here();
     const Key k(key, where);
     if (!k.has_mask()) return wrap(index(array_of(self), k.indices(), where));
+    if (const auto none = nothing_of(array_of(self), k.mask())) {
+      return wrap(index(array_of(self), std::vector<Index>{Index(*none, line())}, where));
+    }
     const bool whole = k.mask() != nullptr && k.mask()->ndim() == 0;  // all of x or nothing, along a new axis
     const Array x = whole ? expand_dims(array_of(self), 0, line()) : array_of(self);
     const Array mask = whole ? expand_dims(*k.mask(), 0, line()) : Array();

@@ -92,8 +92,8 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
       "permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a, "axes"_a,
       document("permute_dims"));
   m.def(
-      "expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
-      "axis"_a = 0, document("expand_dims"));
+      "expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, "axis"_a = 0,
+      document("expand_dims"));
   m.def(
       "flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
       "axis"_a = nb::none(), document("flip"));

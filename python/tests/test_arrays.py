@@ -138,6 +138,9 @@ def test_errors_are_pythons_kinds_and_name_the_line():
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, ta.Error)
     with pytest.raises(IndexError, match=r"index 5 is out of range.*test_arrays\.py"):
         x[5]
+    for place in (lambda: x[0, 0], lambda: ta.expand_dims(x, 3), lambda: ta.sum(x, axis=1)):
+        with pytest.raises(ta.OutOfRange, match="test_arrays.py"):
+            place()
     with pytest.raises(TypeError):
         x + "a"
     with pytest.raises(OverflowError):

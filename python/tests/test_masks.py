@@ -15,6 +15,14 @@ def test_masks_read_what_numpy_reads():
     np.testing.assert_array_equal(ta.flatnonzero(x), np.flatnonzero(a))
 
 
+def test_a_mask_may_have_extent_0_where_the_array_has_another():
+    x = ta.ones((2, 3, 4))
+    assert x[ta.zeros(0, dtype=ta.bool)].shape == (0, 3, 4) and x[ta.zeros((2, 0), dtype=ta.bool)].shape == (0, 4)
+    for shape in ((0, 2), (1,), (2, 0, 4, 5)):
+        with pytest.raises(IndexError, match="does not fit"):
+            x[ta.zeros(shape, dtype=ta.bool)]
+
+
 def test_indices_write_what_numpy_writes():
     a = np.zeros(5)
     x = ta.asarray(a)

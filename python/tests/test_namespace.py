@@ -32,6 +32,14 @@ def test_numbers_of_python_have_default_dtypes():
         assert ta.zeros(1).dtype is ta.float64 and ta.asarray(1.5).dtype is ta.float64
 
 
+def test_diagonals_may_lie_anywhere():
+    for k in (-2**70, -4, -1, 0, np.int64(1), 2**63):
+        np.testing.assert_array_equal(ta.eye(3, 4, k=k), np.eye(3, 4, max(-5, min(k, 5))))
+        np.testing.assert_array_equal(ta.tril(ta.ones((3, 3)), k), np.tril(np.ones((3, 3)), max(-5, min(k, 5))))
+    with pytest.raises(TypeError):
+        ta.eye(3, k=1.5)
+
+
 def test_axes_none_and_all_differ():
     x = ta.ones((2, 3))
     assert ta.sum(x).shape == () and ta.sum(x, axis=()).shape == (2, 3) and ta.sum(x, axis=(0, -1)).shape == ()
