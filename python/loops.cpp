@@ -28,6 +28,14 @@ void bind_loops(nb::module_& m) {
       },
       "lower"_a, "diagonal"_a, "upper"_a, "right"_a, nb::kw_only(), "axis"_a = -1, document("tridiagonal_solve"));
   m.def(
+      "pentadiagonal_solve",
+      [](Value lower2, Value lower, Value diagonal, Value upper, Value upper2, Value right, int axis) {
+        return pentadiagonal_solve(lower2.array(), lower.array(), diagonal.array(), upper.array(), upper2.array(),
+                                   right.array(), {axis}, line());
+      },
+      "lower2"_a, "lower"_a, "diagonal"_a, "upper"_a, "upper2"_a, "right"_a, nb::kw_only(), "axis"_a = -1,
+      document("pentadiagonal_solve"));
+  m.def(
       "linear_recurrence",
       [](Value a, Value b, int axis, bool reverse, Value initial) {
         const Array start = initial.is_none() ? Array() : initial.array();

@@ -82,6 +82,24 @@ def test_numpy_functions_stay_in_tarry():
         np.linalg.svd(x)
 
 
+def test_functions_of_numpy_linalg_stay_in_tarry():
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((2, 3, 3)) + 3 * np.eye(3), rng.standard_normal((2, 3, 1))
+    s = a @ np.swapaxes(a, -1, -2)
+    x, y, t = ta.asarray(a), ta.asarray(b), ta.asarray(s)
+    for got, expected in (
+            (np.linalg.solve(x, y), np.linalg.solve(a, b)), (np.linalg.solve(a, y), np.linalg.solve(a, b)),
+            (np.linalg.inv(x), np.linalg.inv(a)), (np.linalg.det(x), np.linalg.det(a)),
+            (np.linalg.cholesky(t), np.linalg.cholesky(s)), (np.linalg.eigvalsh(t), np.linalg.eigvalsh(s)),
+            (np.linalg.slogdet(x).logabsdet, np.linalg.slogdet(a).logabsdet),
+            (np.linalg.eigh(t, UPLO="L").eigenvalues, np.linalg.eigh(s).eigenvalues),
+            (np.linalg.matrix_power(x, 3), np.linalg.matrix_power(a, 3)), (np.linalg.trace(x), np.linalg.trace(a))):
+        assert isinstance(got, ta.Array) and not got.is_evaluated
+        np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-9)
+    with pytest.raises(TypeError):
+        np.linalg.eigh(t, UPLO="U")
+
+
 def test_dlpack_says_read_only_but_for_a_copy():
     x = ta.asarray([1.0, 2.0])
     assert x.__dlpack_device__() == (1, 0)

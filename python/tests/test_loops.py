@@ -57,5 +57,9 @@ def test_recurrences_with_names():
     matrix = np.diag(main[:, 0]) + np.diag(side[1:, 0], -1) + np.diag(side[:-1, 0], 1)
     x = ta.tridiagonal_solve(ta.asarray(side), ta.asarray(main), ta.asarray(side), ta.asarray(A), axis=0)
     np.testing.assert_allclose(x[:, 0], np.linalg.solve(matrix, A[:, 0]), rtol=1e-10)
+    matrix += np.diag(side[2:, 0], -2) + np.diag(side[:-2, 0], 2)
+    bands = [ta.asarray(band) for band in (side, side, main, side, side)]
+    x = ta.pentadiagonal_solve(*bands, ta.asarray(A), axis=0)
+    np.testing.assert_allclose(x[:, 0], np.linalg.solve(matrix, A[:, 0]), rtol=1e-10)
     np.testing.assert_array_equal(ta.linear_recurrence(ta.asarray([1.0, 2.0]), [1.0, 1.0], initial=3.0), [4.0, 9.0])
     np.testing.assert_array_equal(ta.ewma([1.0, 3.0, 5.0], 0.5), [1.0, 2.0, 3.5])
