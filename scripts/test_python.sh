@@ -35,6 +35,7 @@ cmake --preset "$preset" -DTARRY_BUILD_PYTHON=ON -DPython_EXECUTABLE="$venv/bin/
   { cat "$log"; exit 1; }
 jobs=${TARRY_JOBS:-$(nproc)}
 cmake --build "$build" --target tarry_python tarry_stubs -j "$jobs"
+unset TARRY_JOBS TARRY_PYTHON  # the library would say that they are no switches of its own
 export PYTHONPATH="$build/python" TARRY_CACHE_DIR="$build/tests/kernel_cache"
 "$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests "$@"
 # shellcheck disable=SC2016  # the inner shell's
