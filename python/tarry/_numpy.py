@@ -56,7 +56,7 @@ def _taken(result):
     """A new array of NumPy as one of ours that reads its memory; as it is where we have no such dtype."""
     import numpy
 
-    ours = isinstance(result, numpy.ndarray) and result.dtype.kind in "biuf"
+    ours = isinstance(result, numpy.ndarray) and hasattr(_tarry, result.dtype.name)
     return _tarry.asarray(result, copy=False) if ours else result
 
 
@@ -76,8 +76,8 @@ def _arguments(kwargs):
 
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs, by the function of the same meaning."""
-    if out is None and not _is_known(ufunc):
-        return _of_others(ufunc, method, inputs, kwargs)
+    if not _is_known(ufunc):
+        return _written(out, _of_others(ufunc, method, inputs, kwargs))
     name = ufunc.__name__ if method == "__call__" else _REDUCTIONS.get(ufunc.__name__) if method == "reduce" else None
     function = _ours(name) if name else None
     arguments = _arguments(kwargs)
@@ -90,11 +90,15 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         arguments.setdefault("axis", 0)
         if kwargs.get("axis", 0) is None:
             arguments["axis"] = None
-    result = function(*inputs, **arguments)
+    return _written(out, function(*inputs, **arguments))
+
+
+def _written(out, result):
+    """The array to write to with the result in it; NotImplemented where that is NumPy's, or there are several."""
     if out is None:
         return result
-    if not isinstance(out[0], _tarry.Array):
-        return NotImplemented  # NumPy's own array would have to be written
+    if len(out) != 1 or not isinstance(out[0], _tarry.Array):
+        return NotImplemented
     out[0][...] = result
     return out[0]
 

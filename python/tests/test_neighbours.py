@@ -51,7 +51,12 @@ def test_ufuncs_of_numba_give_arrays():
         got = made(x, 3.0)
         assert isinstance(got, ta.Array) and (got + 1).tolist() == [1.0, 2.0, 8.0]
         assert made(x, np.asarray([0.0, 1.0, 2.0])).tolist() == [2.0, 3.0, 8.0]
-    assert numba.vectorize(["float64(float64, float64)"])(clip)(x, 3.0).tolist() == [2.0, 3.0, 3.0]
+    named = numba.vectorize(["float64(float64, float64)"])(clip)
+    assert named(x, 3.0).tolist() == [2.0, 3.0, 3.0]
+    y = ta.zeros(3, dtype=ta.float64)
+    assert named(x, 3.0, out=y) is y and y.tolist() == [2.0, 3.0, 3.0]
+    with pytest.raises(TypeError):
+        named(x, 3.0, out=np.empty(3))
 
     @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
     def running(values, out):
