@@ -26,7 +26,8 @@ SLOTS = {
     "bool": "/) -> builtins.bool", "int": "/) -> int", "index": "/) -> int", "float": "/) -> float",
     "len": "/) -> int", "iter": "/) -> Iterator[Array]", "contains": "key: object, /) -> builtins.bool",
     "getitem": "key: object, /) -> Array", "setitem": "key: object, value: object, /) -> None",
-    "delitem": "key: object, /) -> None", "complex": ") -> complex",
+    "delitem": "key: object, /) -> None", "complex": ") -> complex", "buffer": "flags: int, /) -> memoryview",
+    "release_buffer": "buffer: memoryview, /) -> None",
 }
 # Parameters and results that nanobind knows less about.
 ARGUMENTS = {"*arrays)": f"*arrays: {NUMBER})", "*arrays,": f"*arrays: {NUMBER},", "*keys": f"*keys: {NUMBER}",
@@ -50,10 +51,11 @@ ADDED = """
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType: ...
 
-    def __buffer__(self, flags: int, /) -> memoryview: ...
-
     def _repr_html_(self) -> str: ...
 """
+BUFFER = """
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+"""  # which Python 3.12 and later say themselves
 IMPORTS = """
 import builtins
 from collections.abc import Iterator
@@ -85,7 +87,7 @@ def annotated(line):
     """The line of a function or property with all of its types."""
     indent, name = re.match(r"(\s*)def (\w+)", line).groups()
     slot = SLOTS.get(name.strip("_")) if name.startswith("__") and indent else None
-    if slot and re.search(r"\((self|self, value|self, value, mod=None|self, key|self, key, value)(, /)?\)", line):
+    if slot and re.search(r"\(self(, \w+(=None)?)*(, /)?\)", line):  # no parameter has a type
         end = "" if "# type" in slot else ":"
         return f"{indent}def {name}(self, {slot}{end}".replace("(self, )", "(self)") + line.partition(":")[2]
     # The module has a bool of its own, which annotations do not mean.
@@ -106,7 +108,8 @@ def finished(text, module):
     text = re.sub(r"from tarry\._numpy import \(.*?\)\n", "", text, flags=re.S)
     text = re.sub(r"from tarry(\.\w+)? import \(\n(.*?)\)", made_in_python, text, flags=re.S)
     text = text.replace("tarry._tarry.", "").replace("import tarry._tarry\n", "")
-    text = text.replace("__hash__: None = None", "__hash__: ClassVar[None]  # type: ignore[assignment]" + ADDED)
+    added = ADDED + ("" if "__buffer__" in text else BUFFER)
+    text = text.replace("__hash__: None = None", "__hash__: ClassVar[None]  # type: ignore[assignment]\n" + added)
     lines = [annotated(line) if re.match(r"\s*def ", line) else line for line in text.split("\n")]
     types = "from collections.abc import Sequence\n\nfrom tarry import Array, Device, Dtype\n"
     ours = "" if module == "__init__" else types

@@ -8,8 +8,8 @@ import tarry as ta
 
 
 def run(program, *arguments):
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False,
-                          timeout=120)
+    command = [sys.executable, "-W", "ignore:This process", "-c", program]  # of fork beside threads
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
