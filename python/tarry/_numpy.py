@@ -83,8 +83,8 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
         return NotImplemented
-    if method == "__call__" and "dtype" in arguments:
-        dtype = arguments.pop("dtype")
+    if method == "__call__" and ("dtype" in arguments or name.startswith("logical_")):  # which take any dtype there
+        dtype = arguments.pop("dtype", _tarry.bool)
         inputs = [_tarry.astype(x, dtype) if isinstance(x, _tarry.Array) else x for x in inputs]
     if method == "reduce":
         arguments.setdefault("axis", 0)

@@ -78,6 +78,7 @@ def test_numpy_functions_stay_in_tarry():
     np.testing.assert_allclose(np.concatenate([x, y]), [1, 2, 3, 4])
     np.testing.assert_allclose(np.stack([x, y], 1), [[1, 3], [2, 4]])
     assert float(np.std(x, ddof=1)) == pytest.approx(0.5**0.5)
+    assert np.logical_and(x - 1, y).tolist() == [False, True] and np.logical_not(x - 1).tolist() == [True, False]
     with pytest.raises(TypeError):
         np.linalg.svd(x)
 
