@@ -115,7 +115,8 @@ class Shown {
     view_->obj = nullptr;
     return false;
   }
-  [[nodiscard]] const Py_buffer& view() const { return *view_; }
+  /// Not const, since functions of Python 3.10 take no such one.
+  [[nodiscard]] Py_buffer& view() const { return *view_; }
   [[nodiscard]] Shape shape() const { return std::vector<std::int64_t>(view_->shape, view_->shape + view_->ndim); }
   [[nodiscard]] Dtype dtype(nb::handle o) const {
     if (const auto dtype = dtype_of_format(view_->format, view_->itemsize)) return *dtype;

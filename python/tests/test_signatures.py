@@ -24,7 +24,7 @@ def test_a_signature_has_the_types_and_the_defaults():
         "dtype: Dtype | str | type | None = None, keepdims: bool = False) -> Array")
     assert inspect.signature(ta.softmax).parameters["axis"].default == -1
     assert str(inspect.signature(ta.default_device)) == "() -> Device"
-    assert str(inspect.signature(ta.Scope)).startswith("(*, numerics: str | None = None, ")
+    assert str(inspect.signature(ta.Scope.__init__)).startswith("(self, *, numerics: str | None = None, ")
     inspect.signature(ta.clip).bind(ta.ones(3), 0, max=1)
     with pytest.raises(TypeError):
         inspect.signature(ta.clip).bind(ta.ones(3), lower=0)
