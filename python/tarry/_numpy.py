@@ -28,12 +28,21 @@ def _ours(name, namespace=_tarry):
     return getattr(namespace, _RENAMED.get(name, name), None)
 
 
+def _norm(x, ord=None, axis=None, keepdims=False):
+    """numpy.linalg.norm, of vectors and where a matrix is one too."""
+    if ord is not None and not (isinstance(axis, int) or axis is None and x.ndim == 1):
+        return NotImplemented
+    return _tarry.linalg.vector_norm(x, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
+
+
 def _function_of(func):
     """Our function for one of NumPy or of its module linalg."""
     package, _, module = func.__module__.partition(".")
     if package != "numpy":
         return None
-    return _ours(func.__name__, _tarry.linalg) if module == "linalg" else _ours(func.__name__)
+    if module == "linalg":
+        return _norm if func.__name__ == "norm" else _ours(func.__name__, _tarry.linalg)
+    return _tarry.linalg.outer if func.__name__ == "outer" else _ours(func.__name__)
 
 
 def _is_known(ufunc):

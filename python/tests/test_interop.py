@@ -94,11 +94,16 @@ def test_functions_of_numpy_linalg_stay_in_tarry():
             (np.linalg.cholesky(t), np.linalg.cholesky(s)), (np.linalg.eigvalsh(t), np.linalg.eigvalsh(s)),
             (np.linalg.slogdet(x).logabsdet, np.linalg.slogdet(a).logabsdet),
             (np.linalg.eigh(t, UPLO="L").eigenvalues, np.linalg.eigh(s).eigenvalues),
+            (np.linalg.norm(x, axis=-1), np.linalg.norm(a, axis=-1)), (np.linalg.norm(x[0]), np.linalg.norm(a[0])),
+            (np.linalg.norm(x, 1, -1), np.linalg.norm(a, 1, -1)),
+            (np.outer(x[0, 0], x[0, 1]), np.outer(a[0, 0], a[0, 1])),
             (np.linalg.matrix_power(x, 3), np.linalg.matrix_power(a, 3)), (np.linalg.trace(x), np.linalg.trace(a))):
         assert isinstance(got, ta.Array) and not got.is_evaluated
         np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-9)
     with pytest.raises(TypeError):
         np.linalg.eigh(t, UPLO="U")
+    with pytest.raises(TypeError):
+        np.linalg.norm(x[0], "nuc")
 
 
 def test_dlpack_says_read_only_but_for_a_copy():
