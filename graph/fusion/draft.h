@@ -1,6 +1,7 @@
 // Draft: a group of the greedy partition while it grows.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,26 @@ struct Draft {
   int statements = 0, reductions = 0;
   int live = 0;  // words that a point holds at once, or more
   NodeId first = kNoId, last = 0;
+
+  /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.
+  [[nodiscard]] bool reads(const FusionGraph& f, const Fusion& found, NodeId producer) const {
+    const auto inputs_of = [&](NodeId v, auto is_it) {
+      for (int i = 0; i < f.g.nodes[v].n_inputs; ++i)
+        if (is_it(i, f.source(v, i).edge.node)) return true;
+      return false;
+    };
+    return std::ranges::any_of(nodes, [&](NodeId v) {
+      return inputs_of(v, [&](int i, NodeId from) {
+        const std::uint32_t set =
+            found.recomputed_set_of[v * std::size_t{Node::kMaxInputs} + static_cast<std::size_t>(i)];
+        if (set == kNoId) return from == producer;
+        const std::vector<NodeId>& again = found.recomputed_sets[set];
+        return !std::ranges::binary_search(again, producer) && std::ranges::any_of(again, [&](NodeId w) {
+          return inputs_of(w, [&](int, NodeId of_it) { return of_it == producer; });
+        });
+      });
+    });
+  }
 };
 
 }  // namespace tarry::graph

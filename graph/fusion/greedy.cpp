@@ -400,28 +400,8 @@ class Greedy {
     std::sort(recomputed.begin(), recomputed.end());
     out_.recomputed_set_of[edge_slot(id, p.input)] = static_cast<std::uint32_t>(out_.recomputed_sets.size());
     out_.recomputed_sets.push_back(std::move(recomputed));
-    if (!reads(d, p.producer)) std::erase(d.producers, p.producer);
+    if (!d.reads(f_, out_, p.producer)) std::erase(d.producers, p.producer);
     return true;
-  }
-
-  /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.
-  [[nodiscard]] bool reads(const Draft& d, NodeId producer) const {
-    const auto reads_it = [&](NodeId v) {
-      for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
-        if (f_.source(v, i).edge.node == producer) return true;
-      return false;
-    };
-    for (NodeId v : d.nodes)
-      for (int i = 0; i < g_.nodes[v].n_inputs; ++i) {
-        const std::uint32_t set = out_.recomputed_set_of[edge_slot(v, i)];
-        if (set == kNoId) {
-          if (f_.source(v, i).edge.node == producer) return true;
-          continue;
-        }
-        const std::vector<NodeId>& again = out_.recomputed_sets[set];
-        if (!std::ranges::binary_search(again, producer) && std::ranges::any_of(again, reads_it)) return true;
-      }
-    return false;
   }
 
   /// Edges into a group that compute `producer` again.

@@ -196,6 +196,28 @@ TEST_CASE("take: beside an update whose box is a run of rows indices are checked
   });
 }
 
+TEST_CASE("take: rows of an array that is read beside them, and that is computed again at neither place", "[take]") {
+  everywhere([] {
+    for (const std::int64_t n : {2, 3, 64}) {
+      const ta::Array a = ta::reshape(ta::arange(n * n), {n, n});
+      ta::evaluate(a);
+      const auto of = [&](const ta::Array& d, const ta::Array& first) {
+        return std::vector{ta::max(ta::take(d, first, 0) * d) + d, d - ta::sum(ta::take(d, first, 0) * d, 0)};
+      };
+      const ta::Array first = ta::zeros({n}, ta::int64), kept = ta::roll(a, 1, 1);
+      ta::evaluate(kept, first);
+      const std::vector<ta::Array> expected = of(kept, first), got = of(ta::roll(a, 1, 1), first);
+      for (std::size_t i = 0; i < 2; ++i) {
+        ta::evaluate(expected[i]);
+        CHECK(values(got[i]) == values(expected[i]));
+      }
+      const std::vector<ta::Array> both = of(ta::roll(a, 1, 1), first);
+      ta::evaluate(both);
+      CHECK(values(both[1]) == values(expected[1]));
+    }
+  });
+}
+
 TEST_CASE("take: a row that a reduction chooses is read beside values of the row that the reduction took", "[take]") {
   everywhere([] {
     const ta::Array x = ta::astype(ints({2, 1}), ta::float64), y = 1 % (ints({2, 1}) + 2);
