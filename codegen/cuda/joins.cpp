@@ -18,7 +18,7 @@ namespace {
 
 using graph::Op;
 
-constexpr std::int64_t kSharedBytes = 32768, kMostBlocks = 4096, kLeastElements = 4096;
+constexpr std::int64_t kJoinBytes = 32768, kMostBlocks = 4096, kLeastElements = 4096;
 
 constexpr std::string_view kWords = R"(
 struct $N_params {
@@ -49,7 +49,7 @@ TARRY_FN tarry_i64 $N_place(const struct $N_params& p, tarry_i64 element) {
 }
 )";
 
-constexpr std::string_view kShared = R"(
+constexpr std::string_view kJoinShared = R"(
 TARRY_FN void $N_into($W* at, $W x) {
 $INTO
 }
@@ -210,7 +210,7 @@ std::string into_of(const RoutineSpec& spec, Op join) {
   return fmt::format("  if (x {} *(volatile $W*)at) atomic{}(at, x);", least ? "<" : ">", least ? "Min" : "Max");
 }
 
-std::int64_t room(const RoutineSpec& spec) { return kSharedBytes / (is_wide(spec) ? 8 : 4); }
+std::int64_t room(const RoutineSpec& spec) { return kJoinBytes / (is_wide(spec) ? 8 : 4); }
 /// True where so many elements go to each place that joining them in thread blocks first saves most of the traffic.
 bool in_shared(const RoutineSpec& spec) {
   const std::int64_t places = spec.n * spec.rows;
@@ -243,7 +243,7 @@ KernelSource join_kernel(const RoutineSpec& spec) {
                             {"$T", type}};
   const bool shared = in_shared(spec), calls = joined.find(needed) != std::string::npos;
   return routine_kernel(fmt::format("{}_{}_{}", graph::name(spec.op), info(spec.dtype).suffix, shared ? "few" : "many"),
-                        std::string(kWords) + std::string(shared ? kShared : kGlobal), parts,
+                        std::string(kWords) + std::string(shared ? kJoinShared : kGlobal), parts,
                         std::span(&needed, calls ? 1 : 0), kRoutineThreads);
 }
 

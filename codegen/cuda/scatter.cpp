@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 }
 )";
 
-constexpr std::string_view kWrite = R"(
+constexpr std::string_view kScatterWrite = R"(
 extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
   const tarry_i64 element = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
   if (element >= p.count * p.row) return;
@@ -92,7 +92,7 @@ std::vector<KernelSource> scatter_kernels(const RoutineSpec& spec) {
   if (spec.op != Op::ScatterSet) return {join_kernel(spec)};
   if (dense(spec))
     return {kernel_of(spec, "clear", kClear), kernel_of(spec, "note", kNote), kernel_of(spec, "take", kTake)};
-  return {kernel_of(spec, "forget", kForget), kernel_of(spec, "note", kNote), kernel_of(spec, "write", kWrite)};
+  return {kernel_of(spec, "forget", kForget), kernel_of(spec, "note", kNote), kernel_of(spec, "write", kScatterWrite)};
 }
 
 std::vector<RoutineLaunch> scatter_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {

@@ -18,7 +18,7 @@ namespace {
 
 using graph::Op;
 
-constexpr std::int64_t kChunk = 4096, kWarps = kRoutineThreads / 32;
+constexpr std::int64_t kChunk = 4096, kSegmentWarps = kRoutineThreads / 32;
 
 constexpr std::string_view kCommonText = R"($STATE
 __device__ __forceinline__ struct $N_state $N_of_lane(const struct $N_state& s, int lane) {
@@ -367,8 +367,8 @@ void append_folds(const RoutineSpec& spec, const FoldMemory& memory, std::span<v
   const std::vector<std::uint64_t> words{word_of(operands[0]), word_of(operands[1]), word_of(operands[2]),
                                          word_of(chunks),      word_of(spec.rows),   word_of(spec.n),
                                          word_of(spec.m),      word_of(memory.cells)};
-  launches.push_back({first, words, blocks_of(spec.rows * (memory.cells + spec.m), kWarps)});
-  if (memory.cells > 0) launches.push_back({first + 1, words, blocks_of(spec.rows * memory.cells, kWarps)});
+  launches.push_back({first, words, blocks_of(spec.rows * (memory.cells + spec.m), kSegmentWarps)});
+  if (memory.cells > 0) launches.push_back({first + 1, words, blocks_of(spec.rows * memory.cells, kSegmentWarps)});
 }
 
 }  // namespace
