@@ -114,7 +114,8 @@ Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& 
   const Scanned eliminated = scan(
       Arrays(6, zero), xs,
       [&](Values before, Values at) -> Scanned {
-        const Array first = at[6], last = at[8], ends = logical_or(at[6], at[7]), starts = logical_or(at[8], at[9]);
+        const Array &first = at[6], &last = at[8];
+        const Array ends = logical_or(first, at[7]), starts = logical_or(last, at[9]);
         const Array below2 = tarry::where(ends, zero, at[0]), below = tarry::where(first, zero, at[1]);
         const Array above = tarry::where(last, zero, at[3]), above2 = tarry::where(starts, zero, at[4]);
         const Array factor = below - below2 * before[3];
