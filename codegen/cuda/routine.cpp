@@ -16,7 +16,7 @@ namespace tarry::codegen {
 std::string RoutineSpec::str() const {
   const std::string_view suffix = info(dtype).suffix;
   std::string text = fmt::format("{} {} ({}, {})", graph::name(op), suffix, rows, n);
-  if (graph::is_matrices(op)) return fmt::format("{} {} ({}, {}, {})", graph::name(op), suffix, rows, n, n);
+  if (graph::is_matrices(op)) return fmt::format("{} {} ({}, {}, {}) for {}", graph::name(op), suffix, rows, n, n, m);
   if (!graph::is_sort(op)) text += fmt::format(" to {}", m);
   if (op == graph::Op::Argsort && m < n) text += fmt::format(", the first {}", m);
   return reversed() ? text + " reversed" : text;

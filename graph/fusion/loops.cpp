@@ -173,6 +173,7 @@ class LoopMaker {
   /// True for an elementwise op of what this kernel has of the same lane, and of arrays that no loop makes.
   [[nodiscard]] bool follows(NodeId id) const {
     const GraphNode& n = node(id);
+    if (!all_.behind[id]) return false;  // most nodes: nothing is traced for them
     if (info(n.op).op_class != OpClass::Map || !is_pure(n.op) || n.mode != mode_ || g_.shape(id) != lanes_)
       return false;
     bool reads = false;
