@@ -31,15 +31,15 @@ std::thread started(FunctionRef<void()> work) {
 
 void in_own_thread(std::string_view what, FunctionRef<void()> work) {
   std::exception_ptr failed;
-  std::thread own;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  };
+  std::thread own;  // runs `guarded`, which outlives it: a FunctionRef borrows
   try {
-    const auto guarded = [&] {
-      try {
-        work();
-      } catch (...) {
-        failed = std::current_exception();
-      }
-    };
     own = started(guarded);
   } catch (const std::system_error& e) {
     fail(what, "a thread of its own", e);
