@@ -104,7 +104,7 @@ class RecurrenceWriter {
     w_.line("if (!on) break;");
   }
 
-  /// Addresses at level `k`.
+  /// Addresses and numbers at level `k`.
   void places(Region region, int stage, std::string_view k) {
     std::vector<bool> done(ir_.accesses.size());
     each(region, stage, [&](Value v, const Instr& in) {
@@ -113,6 +113,8 @@ class RecurrenceWriter {
                             sum_text(fmt::format("b{}", in.index), reduced_offset(ir_, in.index, k, "")), lanes_));
         return;
       }
+      if (in.kind == InstrKind::Number)
+        w_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(v), number(ir_, in, k, "p->")));
       if (in.kind != InstrKind::Load && in.kind != InstrKind::Store) return;
       if (!done[in.index]) w_.base('a', in.index, fmt::format("b{}", in.index), reduced_offset(ir_, in.index, k, ""));
       done[in.index] = true;
@@ -123,7 +125,8 @@ class RecurrenceWriter {
   [[nodiscard]] std::string operand(Value v, Region region, int stage) const {
     const Instr& in = ir_.instrs[v];
     switch (in.kind) {
-      case InstrKind::Scalar: return value_name(v);
+      case InstrKind::Scalar:
+      case InstrKind::Number: return value_name(v);
       case InstrKind::Carried: return fmt::format("c{}[j]", v);
       case InstrKind::Last: return fmt::format("l{}[j]", v);
       case InstrKind::Kept:
@@ -142,7 +145,7 @@ class RecurrenceWriter {
         loop.kept.emplace_back(fmt::format("x{}[j]", v), in.args[0]);
       else if (in.kind == InstrKind::While)
         loop.kept.emplace_back(fmt::format("e{}[j]", v), in.args[0]);
-      else if (!is_placed(in))
+      else if (!is_placed(in) && in.kind != InstrKind::Number)
         loop.values.push_back(v);
     });
     loop.operand = [=, this](Value v) { return operand(v, region, stage); };

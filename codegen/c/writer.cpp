@@ -316,6 +316,7 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Carried:
     case InstrKind::While:
     case InstrKind::Last:
+    case InstrKind::Number:
     case InstrKind::Keep:
     case InstrKind::Kept:
     case InstrKind::Result: text = operand(v); break;

@@ -298,6 +298,7 @@ class IteratedStencilWriter final : public TileWriter {
       case InstrKind::Carried:
       case InstrKind::While:
       case InstrKind::Last:
+      case InstrKind::Number:
       case InstrKind::Keep:
       case InstrKind::Kept:
       case InstrKind::Fold:

@@ -111,6 +111,7 @@ class RecurrenceWriter {
       case InstrKind::Kept: return out_.line(fmt::format("{}{};", head, element(in, k)));
       case InstrKind::Keep:
       case InstrKind::Store: return out_.line(fmt::format("{} = {};", element(in, k), operand(in.args[0])));
+      case InstrKind::Number: return out_.line(fmt::format("{}{};", head, number(ir_, in, k, "p.")));
       case InstrKind::Last: return out_.line(fmt::format("{}l{};", head, v));
       case InstrKind::Carried: return out_.line(fmt::format("{}c{};", head, v));
       case InstrKind::Compute: {

@@ -357,6 +357,7 @@ void Functions::instructions(Region region, bool alone) {
       case InstrKind::Carried:
       case InstrKind::While:
       case InstrKind::Last:
+      case InstrKind::Number:
       case InstrKind::Keep:
       case InstrKind::Kept:
       case InstrKind::Scalar: break;

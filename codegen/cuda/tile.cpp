@@ -165,6 +165,7 @@ void TileWriter::point() {
       case InstrKind::Carried:
       case InstrKind::While:
       case InstrKind::Last:
+      case InstrKind::Number:
       case InstrKind::Keep:
       case InstrKind::Kept:
       case InstrKind::Result:

@@ -110,8 +110,9 @@ class Machine {
     const Instr& in = ir_.instrs[i];
     switch (in.kind) {
       case InstrKind::Scalar:
-      case InstrKind::Result:         // filled once per launch, or after the reductions
-      case InstrKind::Carried:        // before the level
+      case InstrKind::Result:   // filled once per launch, or after the reductions
+      case InstrKind::Carried:  // before the level
+      case InstrKind::Number:
       case InstrKind::While: return;  // behind it
       case InstrKind::Load: return load(i, in, count);
       case InstrKind::Store: return store(in, count);
@@ -337,9 +338,20 @@ class Machine {
       for (std::int64_t k = 0; k < levels; ++k) {
         place(k);
         carry(stage, k, count);
+        take_numbers(stage, k, count);
         execute(Region::Point, stage, count);
         if (ended(stage, count)) break;
       }
+    }
+  }
+
+  /// The numbers of a level.
+  void take_numbers(int stage, std::int64_t k, std::int64_t count) {
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
+      const Instr& in = ir_.instrs[i];
+      if (in.kind != InstrKind::Number || in.stage != stage) continue;
+      const std::size_t at = ir_.series[in.index].first + static_cast<std::size_t>(k);
+      for (std::int64_t t = 0; t < count; ++t) std::memcpy(value(i, t).bytes, &scalars_[at], 8);
     }
   }
 

@@ -42,9 +42,9 @@
 // value, and later what its second one, a Point value of the stage that may come later in the program, was at k - 1.
 // Last is a Row value: what a Point value of an earlier stage was at its last level. Keep writes a value to an element
 // of an array that each outer index has for itself; Kept reads one that was written before. Which element is an iota's
-// value. While ends a loop: at levels where its argument is false, and at those behind, nothing changes; every Last of
-// the loop is what a Carried one was at the level before. An access moves along k by reduced_stride, in every loop. No
-// buffer is both loaded and stored.
+// value. Number is a scalar of each level: at level k number k of a series. While ends a loop: at levels where its
+// argument is false, and at those behind, nothing changes; every Last of the loop is what a Carried one was at the
+// level before. An access moves along k by reduced_stride, in every loop. No buffer is both loaded and stored.
 //
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each
@@ -101,6 +101,7 @@ enum class InstrKind : std::uint8_t {
   Carried,
   While,
   Last,
+  Number,
   Keep,
   Kept,
   Index,
@@ -122,7 +123,7 @@ struct Instr {
   Op op{};        ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
   std::uint32_t index = kNone;  ///< Load, Store, Gather, Keep, Kept: access; Scalar: scalar; Result: reduction; Inside:
-                                ///< guard; Fold: fold; Index: check
+                                ///< guard; Fold: fold; Index: check; Number: series
   std::uint32_t guard = kNone;  ///< Load of a buffer, Index, Gather
   std::uint8_t stage = 0;       ///< Point and Outer; Row of a Recurrence
   std::int8_t row = 0, column = 0;  ///< Neighbour
@@ -210,6 +211,12 @@ struct KeptLevels {
   std::uint32_t extent = kNone;  ///< scalar parameter (int64)
 };
 
+/// Scalars that belong to each other: the members of Number.
+struct Series {
+  std::uint32_t first = kNone, count = 0;  ///< scalar parameters
+  [[nodiscard]] bool has(std::uint32_t scalar) const { return scalar >= first && scalar - first < count; }
+};
+
 struct KernelIr {
   Layout layout = PointwiseLayout{};  ///< says the schedule, too
   Mode mode{};
@@ -228,6 +235,7 @@ struct KernelIr {
   std::vector<Fold> folds;
   std::vector<std::uint32_t> levels;  ///< Recurrence: scalar parameter (int64) of each loop: its levels
   std::vector<KeptLevels> arrays;     ///< Recurrence
+  std::vector<Series> series;         ///< Recurrence
   std::vector<std::uint32_t> checks;  ///< access of each: an iota, the number of the element in row-major order
   std::uint32_t faults = kNone;       ///< access of their words, where there are checks
   [[nodiscard]] int stages() const;   ///< 1 + the highest stage of an instruction or reduction

@@ -39,6 +39,7 @@ std::string line(const KernelIr& ir, std::size_t i) {
     case InstrKind::Carried: s += fmt::format("carried %{}, %{}", in.args[0], in.args[1]); break;
     case InstrKind::While: s += fmt::format("while %{}", in.args[0]); break;
     case InstrKind::Last: s += fmt::format("last %{}", in.args[0]); break;
+    case InstrKind::Number: s += fmt::format("number n{}", in.index); break;
     case InstrKind::Keep: s += fmt::format("keep h{}[a{}], %{}", in.output, in.index, in.args[0]); break;
     case InstrKind::Kept: s += fmt::format("kept h{}[a{}]", in.output, in.index); break;
     case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
@@ -130,6 +131,8 @@ std::string to_string(const KernelIr& ir) {
   for (std::size_t l = 0; l < ir.levels.size(); ++l) s += fmt::format("  levels {} < s{}\n", l, ir.levels[l]);
   for (std::size_t h = 0; h < ir.arrays.size(); ++h)
     s += fmt::format("  array h{}: {} [s{}]\n", h, info(ir.arrays[h].dtype).suffix, ir.arrays[h].extent);
+  for (std::size_t i = 0; i < ir.series.size(); ++i)
+    s += fmt::format("  series n{}: s{} to s{}\n", i, ir.series[i].first, ir.series[i].first + ir.series[i].count - 1);
   for (std::size_t i = 0; i < ir.instrs.size(); ++i) s += line(ir, i);
   for (std::size_t i = 0; i < ir.folds.size(); ++i) {
     const Fold& f = ir.folds[i];

@@ -32,6 +32,14 @@ void verify_level(const KernelIr& ir, std::size_t i, const std::string& here) {
     if (in.kind == InstrKind::Keep && ir.instrs[in.args[0]].dtype != in.dtype) broken(ir, here + ": dtype");
     return;
   }
+  if (in.kind == InstrKind::Number) {
+    if (in.region != Region::Point || in.index >= ir.series.size()) broken(ir, here + " names no series");
+    const Series& s = ir.series[in.index];
+    if (s.count == 0 || s.first + s.count > ir.scalars.size()) broken(ir, here + ": scalars of its series");
+    for (std::uint32_t at = s.first; at < s.first + s.count; ++at)
+      if (ir.scalars[at] != in.dtype) broken(ir, here + ": dtype of its series");
+    return;
+  }
   const Value of = in.args[in.kind == InstrKind::Carried ? 1 : 0];
   if (of >= ir.instrs.size() || ir.instrs[of].region != Region::Point || ir.instrs[of].dtype != in.dtype)
     broken(ir, here + ": what it was");

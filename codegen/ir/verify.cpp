@@ -200,6 +200,7 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     case InstrKind::Carried:
     case InstrKind::While:
     case InstrKind::Last:
+    case InstrKind::Number:
     case InstrKind::Keep:
     case InstrKind::Kept: return verify_level(ir, i, here);
     case InstrKind::Index: return verify_index(ir, in, here);

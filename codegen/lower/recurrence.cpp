@@ -47,6 +47,20 @@ class RecurrenceLowering {
   }
 
  private:
+  /// The scalars of series `of`, side by side.
+  std::uint32_t series(std::uint32_t of) {
+    const auto known = std::ranges::find(series_of_, of);
+    if (known != series_of_.end()) return static_cast<std::uint32_t>(known - series_of_.begin());
+    series_of_.push_back(of);
+    const std::vector<GraphEdge>& all = levels_.numbers[of];
+    ir_.series.push_back({static_cast<std::uint32_t>(ir_.scalars.size()), static_cast<std::uint32_t>(all.size())});
+    for (const GraphEdge& e : all) {
+      out_.lowered.scalars.push_back({g_.nodes[e.node].payload, 0});
+      ir_.scalars.push_back(g_.nodes[e.node].dtype);
+    }
+    return static_cast<std::uint32_t>(ir_.series.size() - 1);
+  }
+
   Value lower(const Levels::Value& v) {
     Instr in;
     in.region = v.once ? Region::Row : Region::Point;
@@ -54,6 +68,11 @@ class RecurrenceLowering {
     switch (v.kind) {
       case Kind::Free:
       case Kind::Memory: read(in, v); break;
+      case Kind::Number:
+        in.kind = InstrKind::Number;
+        in.dtype = g_.nodes[v.edge.node].dtype;
+        in.index = series(v.array);
+        break;
       case Kind::Compute:
         in.kind = InstrKind::Compute;
         in.op = g_.nodes[v.edge.node].op;
@@ -173,8 +192,8 @@ class RecurrenceLowering {
 
   std::uint32_t scalar(const ScalarRef& ref, Dtype dtype) {
     auto& scalars = out_.lowered.scalars;
-    const auto it = std::ranges::find(scalars, ref);
-    if (it != scalars.end()) return static_cast<std::uint32_t>(it - scalars.begin());
+    for (std::uint32_t i = 0; i < scalars.size(); ++i)
+      if (scalars[i] == ref && std::ranges::none_of(ir_.series, [&](const Series& s) { return s.has(i); })) return i;
     scalars.push_back(ref);
     ir_.scalars.push_back(dtype);
     return static_cast<std::uint32_t>(scalars.size() - 1);
@@ -215,8 +234,9 @@ class RecurrenceLowering {
   Group walk_;
   Selection out_;
   KernelIr& ir_;
-  std::vector<Value> now_;            // by value of the levels
-  std::vector<std::int64_t> counts_;  // by access: levels at which it is made
+  std::vector<Value> now_;                // by value of the levels
+  std::vector<std::uint32_t> series_of_;  // by series of the IR: that of the levels
+  std::vector<std::int64_t> counts_;      // by access: levels at which it is made
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ std::string scalar_field(Dtype dtype, const std::string& name) {
   return fmt::format("{} {}, {}_pad[{}];", c_type(dtype), name, name, padding);
 }
 
+/// Values of a dtype in the 8 bytes of a parameter.
+std::size_t words_of(Dtype dtype) { return 8 / itemsize(dtype); }
+
 std::string field(const KernelIr& ir, const Slot& slot) {
   const std::string name = slot_name(slot);
   switch (slot.kind) {
@@ -34,7 +37,13 @@ std::string field(const KernelIr& ir, const Slot& slot) {
       if (access.faults) return fmt::format("tarry_u64* {};", name);
       return fmt::format("{}{}* {};", access.store ? "" : "const ", c_type(ir.buffers[access.buffer]), name);
     }
-    case SlotKind::Scalar: return scalar_field(ir.scalars[slot.a], name);
+    case SlotKind::Scalar:
+      for (const Series& s : ir.series) {
+        if (slot.a == s.first)
+          return fmt::format("{} {}[{}];", c_type(ir.scalars[slot.a]), name, s.count * words_of(ir.scalars[slot.a]));
+        if (s.has(slot.a)) return {};
+      }
+      return scalar_field(ir.scalars[slot.a], name);
     case SlotKind::Magic:
     case SlotKind::TileMagic: return fmt::format("tarry_u64 {};", name);
     case SlotKind::Scratch: return fmt::format("void* {};", name);
@@ -63,6 +72,12 @@ std::string CodeWriter::aside(const std::function<void()>& write) {
   write();
   depth_ = depth;
   return std::exchange(text_, std::move(text));
+}
+
+std::string number(const KernelIr& ir, const Instr& in, std::string_view k, std::string_view p) {
+  const std::size_t apart = words_of(in.dtype);
+  return fmt::format("{}{}[{}{}]", p, slot_name({SlotKind::Scalar, ir.series[in.index].first}), k,
+                     apart == 1 ? std::string() : fmt::format(" * {}", apart));
 }
 
 std::string value_name(Value v) { return fmt::format("v{}", v); }
@@ -116,7 +131,8 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
     else
       add(kind);
   }
-  for (const Slot& slot : p.slots) p.fields += fmt::format("  {}\n", field(ir, slot));
+  for (const Slot& slot : p.slots)
+    if (const std::string text = field(ir, slot); !text.empty()) p.fields += fmt::format("  {}\n", text);
   return p;
 }
 

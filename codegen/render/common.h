@@ -65,6 +65,8 @@ std::string outer_offset(const KernelIr& ir, std::uint32_t access, std::span<con
                          std::string_view p);
 /// k * reduced_stride as text: "0", k or "k * p->r0".
 std::string reduced_offset(const KernelIr& ir, std::uint32_t access, std::string_view k, std::string_view p);
+/// A Number at level k.
+std::string number(const KernelIr& ir, const Instr& in, std::string_view k, std::string_view p);
 /// The part that the step u0, u1, ... of its loop adds to the offset of an access: "0", u1 or "u1 * p->l7".
 std::string loop_offset(const KernelIr& ir, std::uint32_t access, std::string_view p);
 /// The parts of an Index that both dialects share: statements of a function of `i` and `n` that return the place where

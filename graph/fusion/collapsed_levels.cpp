@@ -25,6 +25,12 @@ std::size_t Levels::kept_bytes() const {
   return bytes;
 }
 
+std::size_t Levels::number_count() const {
+  std::size_t count = 0;
+  for (const std::vector<GraphEdge>& series : numbers) count += series.size();
+  return count;
+}
+
 CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<const Levels>> kernels)
     : g_(g), kernels_(std::move(kernels)), small_(g.like()) {
   std::vector<std::uint32_t> inside(g.nodes.size(), kNoId);

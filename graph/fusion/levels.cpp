@@ -1,4 +1,4 @@
-// find_levels(): arrays of levels whose statements repeat, and the loops that compute them.
+// make_levels(): the loops that compute arrays of levels whose statements repeat.
 #include "graph/fusion/levels.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using Kind = Levels::Kind;
 
 constexpr std::size_t kMostOutputs = 8;
-constexpr std::size_t kMostOnce = 96;  ///< nodes that a lane computes once
+constexpr std::size_t kMostOnce = 256;  ///< nodes that a lane computes once
 
 /// Loops: orbits that need each other are in one, and go up or down the levels.
 class LoopPlan {
@@ -388,6 +388,7 @@ class KernelMaker {
         if (fresh) it->second = push(memory(s, steps(in.steps)), l, false);
         return it->second;
       }
+      case OrbitInput::Kind::Number: return number(in, l);
       case OrbitInput::Kind::Orbit: break;
     }
     if (plan_.loop_of[in.orbit] == l)
@@ -399,6 +400,22 @@ class KernelMaker {
     v.position = first(l) - in.shift - orbits_.all[in.orbit].low;
     v.step = way;
     return push(v, l, false);
+  }
+
+  /// A series of scalars, in the order of the loop.
+  std::uint32_t number(const OrbitInput& in, int l) {
+    std::vector<GraphEdge> series;
+    for (std::int64_t i = 0; i < count(l); ++i)
+      series.push_back(in.numbers[static_cast<std::size_t>(first(l) + i * plan_.ways[at(l)] - in.level)]);
+    const auto it = std::ranges::find(out_.numbers, series);
+    Levels::Value v;
+    v.kind = Kind::Number;
+    v.edge = series.front();
+    v.array = static_cast<std::uint32_t>(it - out_.numbers.begin());
+    if (it == out_.numbers.end()) out_.numbers.push_back(std::move(series));
+    const auto [known, fresh] = numbers_.try_emplace({l, v.array}, 0);
+    if (fresh) known->second = push(v, l, false);
+    return known->second;
   }
 
   /// Orbits of a loop, each after those that it needs at the same level.
@@ -534,23 +551,12 @@ class KernelMaker {
   std::size_t computed_once_ = 0;
   std::vector<bool> own_, depends_, wanted_;
   std::map<std::string, std::uint32_t> once_;
-  std::map<std::pair<int, std::string>, std::uint32_t> moving_;  // by loop and place
-  std::map<std::uint32_t, std::uint32_t> value_of_, arrays_of_;  // by orbit
+  std::map<std::pair<int, std::string>, std::uint32_t> moving_;     // by loop and place
+  std::map<std::pair<int, std::uint32_t>, std::uint32_t> numbers_;  // by loop and series
+  std::map<std::uint32_t, std::uint32_t> value_of_, arrays_of_;     // by orbit
   std::set<std::pair<std::uint32_t, std::int64_t>> kept_apart_;
   std::vector<std::size_t> ends_;  // by loop: the number of values behind it
 };
-
-/// Dense updates that no other update goes on from.
-std::vector<NodeId> last_updates(const FusionGraph& f) {
-  std::vector<bool> goes_on(f.g.nodes.size());
-  for (const GraphNode& n : f.g.nodes)
-    if (n.op == Op::Update) goes_on[n.inputs[0].node] = true;
-  std::vector<NodeId> found;
-  for (NodeId id = static_cast<NodeId>(f.g.nodes.size()); id-- > 0;)
-    if (f.op_class(id) == OpClass::Update && !goes_on[id] && f.g.updates[f.g.nodes[id].payload].dense())
-      found.push_back(id);
-  return found;
-}
 
 }  // namespace
 
@@ -563,36 +569,9 @@ std::string key(const Source& s) {
   return bytes;
 }
 
-std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
-                                                       std::vector<bool> taken) {
-  std::vector<std::shared_ptr<const Levels>> kernels;
-  if (limits.levels == 0) return kernels;
-  std::vector<Layers> found;
-  for (const NodeId id : last_updates(f))
-    if (std::optional<Layers> layers = find_layers(f, id)) found.push_back(std::move(*layers));
-  std::vector<bool> used(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (used[i]) continue;
-    Orbits orbits(f);
-    std::vector<Layers> arrays;
-    const auto add = [&](std::size_t k) {
-      Orbits more = orbits;
-      if (used[k] || !(found[k].lanes == found[i].lanes) || !more.add(found[k])) return;
-      orbits = std::move(more);
-      arrays.push_back(found[k]);
-      used[k] = true;
-    };
-    add(i);
-    if (arrays.empty()) continue;
-    for (std::size_t k = i + 1; k < found.size(); ++k)
-      if (std::ranges::any_of(found[k].levels, [&](const Source& s) { return orbits.find(s).has_value(); })) add(k);
-    std::shared_ptr<const Levels> kernel = KernelMaker(f, orbits, arrays).make();
-    if (!kernel || kernel->kept_bytes() > limits.kept) continue;
-    if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
-    for (const NodeId id : kernel->nodes) taken[id] = true;
-    kernels.push_back(std::move(kernel));
-  }
-  return kernels;
+std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Orbits& orbits,
+                                          const std::vector<Layers>& arrays) {
+  return KernelMaker(f, orbits, arrays).make();
 }
 
 }  // namespace tarry::graph

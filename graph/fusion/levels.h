@@ -19,7 +19,7 @@
 namespace tarry::graph {
 
 struct Levels {
-  enum class Kind : std::uint8_t { Memory, Free, Compute, Copy, Carried, While, Last, Keep, Kept, Store };
+  enum class Kind : std::uint8_t { Memory, Free, Number, Compute, Copy, Carried, While, Last, Keep, Kept, Store };
   struct Value {
     Kind kind{};
     bool once = false;
@@ -33,7 +33,7 @@ struct Levels {
     /// along each dimension from level to level.
     IndexMap map{};
     Dims steps{}, shape{};
-    std::uint32_t array = 0;              ///< Keep, Kept
+    std::uint32_t array = 0;              ///< Keep, Kept; Number: which series
     std::int64_t position = 0, step = 0;  ///< in it, at level 0 and from level to level
   };
   struct Array {
@@ -44,16 +44,24 @@ struct Levels {
   std::vector<Value> values;        ///< in order: once before loop 0, loop 0, once before loop 1, ..., once at the end
   std::vector<std::int64_t> loops;  ///< levels of each
   std::vector<Array> arrays;
+  std::vector<std::vector<GraphEdge>> numbers;   ///< series: scalars, one a level of a loop
   std::vector<NodeId> nodes;                     ///< that the kernel computes, ascending
   std::vector<GraphEdge> outputs;                ///< of them those that others read
   std::vector<GraphEdge> operands;               ///< stored values and leaves that it reads, each once
   [[nodiscard]] std::size_t kept_bytes() const;  ///< of a lane's arrays
+  [[nodiscard]] std::size_t number_count() const;
 };
 
 /// The canonical bytes of a source: equal ones are equal values.
 std::string key(const Source& s);
 
 class FusionGraph;
+class Orbits;
+struct Layers;
+
+/// The kernel of the orbits that `arrays` lead to; nullptr where it would not be one.
+std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Orbits& orbits,
+                                          const std::vector<Layers>& arrays);
 
 /// The kernels of recurrences that were recorded level by level, without nodes that are `taken`. Work is linear in the
 /// graph.

@@ -55,7 +55,8 @@ std::optional<Orbits::Place> Orbits::find(const Source& s) const {
 Source Orbits::input(const Source& of, int i) const {
   const GraphNode& n = g_->nodes[of.edge.node];
   const Dims& from = g_->shape(n.inputs[i].node);
-  return settled(trace(*g_, n.inputs[i], compose(broadcast_map(from.span(), g_->shape(of.edge.node).span()), of.map)));
+  const IndexMap map = compose(broadcast_map(from.span(), g_->shape(of.edge.node).span()), of.map);
+  return settled(writes_->resolve(trace(*g_, n.inputs[i], map), lanes_));
 }
 
 bool Orbits::is_statement(const Source& s) const {
@@ -148,7 +149,16 @@ bool Orbits::settle_input(std::uint32_t id, int i) {
   in.level = middle;
   std::function<bool(std::int64_t)> holds;
   const auto here = find(a), next = find(b);
-  if (same_place(a, b)) {
+  const auto is_number = [&](const Source& s) {
+    return f_->op_class(s.edge.node) == OpClass::Scalar && g_->nodes[s.edge.node].dtype == g_->nodes[a.edge.node].dtype;
+  };
+  const bool numbers = is_number(a) && std::ranges::all_of(read, is_number);
+  if (numbers && !std::ranges::all_of(read, [&](const Source& s) { return same_place(a, s); })) {
+    in.kind = OrbitInput::Kind::Number;
+    in.level = low;
+    for (const Source& s : read) in.numbers.push_back(s.edge);
+    holds = [](std::int64_t) { return true; };
+  } else if (same_place(a, b)) {
     in.kind = OrbitInput::Kind::Same;
     holds = [&](std::int64_t k) { return same_place(a, at(k)); };
   } else if (const std::optional<Dims> steps = steps_between(a, b)) {
@@ -195,22 +205,6 @@ int dimension_along(const IndexMap& map, int axis) {
   for (int d = 0; d < map.size; ++d)
     if (map[d].axis == axis && map[d].step == 1) return d;
   return -1;
-}
-
-/// How an update's box lies to what is read of it at the other dimensions.
-enum class Lies : std::uint8_t { Inside, Outside, Across };
-Lies lies(const Graph& g, const Source& s, int along, const Dims& whole) {
-  const GraphNode& n = g.nodes[s.edge.node];
-  const Dims &start = g.updates[n.payload].start, &extents = g.shape(n.inputs[1].node);
-  for (int d = 0; d < s.map.size; ++d) {
-    if (d == along) continue;
-    const AxisMap& m = s.map[d];
-    const std::int64_t last = m.axis < 0 ? m.start : m.start + m.step * (whole[m.axis] - 1);
-    const std::int64_t low = std::min(m.start, last), high = std::max(m.start, last) + 1;
-    if (high <= start[d] || low >= start[d] + extents[d]) return Lies::Outside;
-    if (low < start[d] || high > start[d] + extents[d]) return Lies::Across;
-  }
-  return Lies::Inside;
 }
 
 /// The value of levels low..high-1 of a piece.
@@ -261,7 +255,7 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
     const int along = dimension_along(s.map, layers.axis);
     const bool parts = f.op_class(z) == OpClass::Update && g.updates[g.nodes[z].payload].dense() && along >= 0 &&
                        s.shape == g.shape(z) && (z == array || !f.root(z));
-    const Lies at = parts ? lies(g, s, along, shape) : Lies::Across;
+    const Lies at = parts ? lies(g, s, shape, along) : Lies::Across;
     if (at == Lies::Across) {
       fill(layers, s, p.low, p.high);
       continue;

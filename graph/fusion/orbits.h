@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/fusion/graph.h"
+#include "graph/fusion/writes.h"
 
 namespace tarry::graph {
 
@@ -20,13 +21,14 @@ struct Layers {
   std::vector<NodeId> updates;  ///< that make it
 };
 
-/// An input of an orbit at level k: the same at all levels; memory that moves by `steps`; or what orbit `orbit` is at
-/// level k - shift.
+/// An input of an orbit at level k: the same at all levels; a number of each level; memory that moves by `steps`; or
+/// what orbit `orbit` is at level k - shift.
 struct OrbitInput {
-  enum class Kind : std::uint8_t { Same, Moving, Orbit } kind{};
+  enum class Kind : std::uint8_t { Same, Number, Moving, Orbit } kind{};
   Source at;  ///< Same; Moving: at level `level`
   std::int64_t level = 0;
   Dims steps;
+  std::vector<GraphEdge> numbers;  ///< by level, from `level` on
   std::uint32_t orbit = kNoId;
   std::int64_t shift = 0;
 };
@@ -46,7 +48,9 @@ class Orbits {
  public:
   static constexpr std::int64_t kFewestLevels = 6;
 
-  explicit Orbits(const FusionGraph& f) : f_(&f), g_(&f.g) {}
+  /// At coordinates of `lanes`.
+  Orbits(const FusionGraph& f, const Writes& writes, const Dims& lanes)
+      : f_(&f), g_(&f.g), writes_(&writes), lanes_(lanes) {}
 
   /// The orbits that the levels of an array lead to. False where they do not repeat; then nothing may be used.
   bool add(const Layers& layers);
@@ -77,6 +81,8 @@ class Orbits {
 
   const FusionGraph* f_;
   const Graph* g_;
+  const Writes* writes_;
+  Dims lanes_;
   std::unordered_map<NodeId, Place> places_;
 };
 

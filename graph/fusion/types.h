@@ -51,6 +51,7 @@ struct Limits {
   std::int64_t row = 16384;  ///< longest row of a row group that a core or a thread block holds; clusters hold more
   int levels = 1;            ///< 0: recurrences are not found
   std::size_t kept = std::size_t{32} << 10;  ///< bytes that a lane of a recurrence keeps: small stacks hold two lanes
+  std::size_t numbers = 256;                 ///< of all levels that a recurrence takes as parameters
   bool fuses = true;  ///< false: every scheduled node is its own group, the unfused twin of the tests
   /// True if a kernel of so many statements is held to `live`. Shorter ones hardly ever hold as much.
   [[nodiscard]] bool long_kernel(int count) const { return live > 0 && count > walking; }

@@ -31,6 +31,9 @@ Graph cse(const Graph& g);
 /// only are computed under it. Roots are what they reshape: a root may have another shape than was recorded, with the
 /// same row-major sequence of elements.
 Graph canonical_reshapes(const Graph& g);
+/// Views of a long chain of updates read the last state that holds what they read, which a recurrence by levels stores
+/// once. After dce: a state that nothing needs is none.
+Graph latest(const Graph& g);
 /// Nodes that no root needs disappear.
 Graph dce(const Graph& g);
 
@@ -54,7 +57,7 @@ struct Pass {
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
 inline constexpr Pass kPasses[] = {
     {"empty", empty_arrays, true},         {"fold", fold}, {"simplify", simplify}, {"unroll", unroll}, {"cse", cse},
-    {"reshape", canonical_reshapes, true}, {"dce", dce}};
+    {"reshape", canonical_reshapes, true}, {"dce", dce},   {"latest", latest}};
 
 struct PassTrace {
   std::string name;

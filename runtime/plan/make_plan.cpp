@@ -17,6 +17,8 @@
 namespace tarry::runtime {
 namespace {
 
+constexpr std::size_t kMostNumbers = 4096;  ///< a kernel's parameters of series
+
 using graph::Graph;
 using graph::GraphEdge;
 using graph::NodeId;
@@ -69,6 +71,7 @@ class PlanMaker {
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.row_column) limits.row_column = 0;
     if (!switches_.levels) limits.levels = 0;
+    limits.numbers = std::min<std::size_t>(static_cast<std::size_t>(target_.parameter_bytes) / 16, kMostNumbers);
     fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels

@@ -138,3 +138,104 @@ TEST_CASE("levels: what a base holds beside the levels stays", "[levels]") {
     CHECK(base(0, 5).item<double>() == noise({9, 40}, 6)(0, 5).item<double>());
   });
 }
+
+TEST_CASE("levels: systems of constant coefficients take their pivots as numbers of each level", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 40;
+    const ta::Array right = noise({30, n, 20}, 8);
+    for (const int axis : {1, 2}) {
+      const ta::Array rhs = axis == 1 ? right : ta::permute_dims(right, {0, 2, 1}) * 1.0;
+      ta::evaluate(rhs);
+      const auto at = [&](const ta::Array& x, std::int64_t k) {
+        return axis == 2 ? x(ta::ellipsis, k) : x(ta::ellipsis, k, kAll);
+      };
+      const auto set = [&](ta::Array& x, std::int64_t k, const ta::Array& v) {
+        axis == 2 ? x.set({ta::ellipsis, k}, v) : x.set({ta::ellipsis, k, kAll}, v);
+      };
+      const ta::Counters c = check_program([&](const Pause& pause) {
+        std::vector<double> upper;
+        ta::Array x = rhs;
+        for (std::int64_t k = 0; k < n; ++k) {
+          const double pivot = 1 / (4.0 + 0.01 * static_cast<double>(k) - (k > 0 ? upper.back() : 0));
+          upper.push_back(pivot);
+          set(x, k, (k > 0 ? at(rhs, k) + at(x, k - 1) : at(rhs, k)) * pivot);
+          pause(x);
+        }
+        for (std::int64_t k = n - 2; k >= 0; --k) {
+          set(x, k, at(x, k) + upper[static_cast<std::size_t>(k)] * at(x, k + 1));
+          pause(x);
+        }
+        return std::vector{x};
+      });
+      CHECK(c.kernels == 1);
+      CHECK(bytes(c) == c.bytes_lower_bound);
+    }
+  });
+}
+
+TEST_CASE("levels: what reads a part of the result reads what the levels have stored", "[levels]") {
+  on_every_device([](ta::Device) {
+    const ta::Array a = noise({50, 60}, 9);
+    const ta::Counters c = check_program([&](const Pause& pause) {
+      ta::Array x = a;
+      for (std::int64_t k = 1; k < 60; ++k) {
+        x.set({kAll, k}, x(kAll, k - 1) * 0.5 + a(kAll, k));
+        pause(x);
+      }
+      for (std::int64_t k = 58; k >= 0; --k) {
+        x.set({kAll, k}, x(kAll, k) - x(kAll, k + 1) * 0.25);
+        pause(x);
+      }
+      const ta::Array y = ta::cos(x);
+      return std::vector{y(kAll, ta::slice(1, ta::none)) - x(kAll, ta::slice(1, ta::none)), y};
+    });
+    CHECK(c.kernels <= 3);
+    CHECK(bytes(c) <= 3 * c.bytes_lower_bound);
+  });
+}
+
+TEST_CASE("levels: systems that share their coefficients are one kernel", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 24;
+    const ta::Array exchange = noise({40, n - 1}, 10), u = noise({40, n}, 11), v = noise({40, n}, 12);
+    const auto solve = [&](const ta::Array& rhs, const Pause& pause) {
+      ta::Array upper = ta::zeros_like(rhs), x = rhs;
+      for (std::int64_t k = 0; k < n; ++k) {
+        const ta::Array down = k + 1 < n ? exchange(kAll, k) : ta::zeros_like(rhs(kAll, 0));
+        ta::Array diagonal = 1 + down, value = rhs(kAll, k);
+        if (k > 0) {
+          const ta::Array up = exchange(kAll, k - 1);
+          diagonal = diagonal + up - up * upper(kAll, k - 1);
+          value = value + up * x(kAll, k - 1);
+        }
+        upper.set({kAll, k}, down / diagonal);
+        x.set({kAll, k}, value / diagonal);
+        pause(upper), pause(x);
+      }
+      for (std::int64_t k = n - 2; k >= 0; --k) {
+        x.add({kAll, k}, upper(kAll, k) * x(kAll, k + 1));
+        pause(x);
+      }
+      return x;
+    };
+    const ta::Counters c =
+        check_program([&](const Pause& pause) { return std::vector{solve(u, pause), solve(v, pause)}; });
+    CHECK(c.kernels == 1);
+    CHECK(bytes(c) <= c.bytes_lower_bound);
+  });
+}
+
+TEST_CASE("levels: numbers that are more than a kernel takes as parameters", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 300;
+    const ta::Array a = noise({n, 8}, 13);
+    check_program([&](const Pause& pause) {
+      ta::Array x = a;
+      for (std::int64_t k = 1; k < n; ++k) {
+        x.set({k}, x(k - 1) * (1.0 / static_cast<double>(k)) + a(k));
+        if (k % 64 == 0) pause(x);
+      }
+      return std::vector{x};
+    });
+  });
+}

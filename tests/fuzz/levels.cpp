@@ -69,6 +69,34 @@ Program Generator::levels() {
     if (!add(set)) return finished();
     x = last_value();
   }
+  if (r_.chance(40)) {  // back over the levels, with a number of each
+    for (std::int64_t i = 1; i < levels; ++i) {
+      const std::int64_t k = is_up ? levels - 1 - i : i, back = is_up ? 1 : -1;
+      Statement scaled;
+      scaled.function = Function::Multiply;
+      scaled.arguments = {read(x, k + back), Argument{-1, static_cast<double>(1 + i % 5)}};
+      if (!add(scaled)) return finished();
+      const Argument product = last_value();
+      Statement sum;
+      sum.function = r_.chance(80) ? Function::Add : Function::Maximum;
+      sum.arguments = {read(x, k), product};
+      if (!add(sum)) return finished();
+      Statement set;
+      set.function = Function::Set;
+      set.arguments = {x, last_value()};
+      set.cuts = level(axis, k);
+      if (!add(set)) return finished();
+      x = last_value();
+    }
+  }
+  if (r_.chance(40)) {
+    Statement part;
+    part.function = Function::Slice;
+    part.arguments = {x};
+    part.cuts = level(axis, 0);
+    part.cuts.back() = Cut{1, {}, {}, false};
+    if (!add(part)) return finished();
+  }
   if (r_.chance(40)) {
     Statement after;
     after.function = r_.pick({Function::Negative, Function::Abs, Function::Square});

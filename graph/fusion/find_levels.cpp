@@ -1,0 +1,86 @@
+// find_levels(): arrays made of levels whose statements repeat, and which of them share a kernel.
+#include <algorithm>
+#include <optional>
+
+#include "graph/fusion/levels.h"
+#include "graph/fusion/orbits.h"
+
+namespace tarry::graph {
+namespace {
+
+struct Recurrence {
+  Orbits orbits;
+  std::vector<Layers> arrays;
+  std::vector<std::size_t> members;
+};
+
+/// Array number `first` and those after it that are the same statements, or, `meeting`, read one of them. Nothing where
+/// its levels do not repeat.
+std::optional<Recurrence> recurrence_of(const FusionGraph& f, const Writes& writes, const std::vector<Layers>& found,
+                                        const std::vector<bool>& used, std::size_t first, bool meeting) {
+  Recurrence r{Orbits(f, writes, found[first].lanes), {}, {}};
+  for (std::size_t k = first; k < found.size(); ++k) {
+    if (used[k] || !(found[k].lanes == found[first].lanes)) continue;
+    const bool same =
+        std::ranges::any_of(found[k].levels, [&](const Source& s) { return r.orbits.find(s).has_value(); });
+    if (k != first && !same && !meeting) continue;
+    Orbits more = r.orbits;
+    if (!more.add(found[k])) {
+      if (k == first) return std::nullopt;
+      continue;
+    }
+    const std::size_t before = r.orbits.all.size();
+    const bool meets =
+        std::any_of(more.all.begin() + static_cast<std::ptrdiff_t>(before), more.all.end(), [&](const Orbit& o) {
+          return std::ranges::any_of(
+              o.inputs, [&](const OrbitInput& in) { return in.kind == OrbitInput::Kind::Orbit && in.orbit < before; });
+        });
+    if (k != first && !same && !meets) continue;
+    r.orbits = std::move(more);
+    r.arrays.push_back(found[k]);
+    r.members.push_back(k);
+  }
+  return r;
+}
+
+/// Dense updates that no other update goes on from.
+std::vector<NodeId> last_updates(const FusionGraph& f) {
+  std::vector<bool> goes_on(f.g.nodes.size());
+  for (const GraphNode& n : f.g.nodes)
+    if (n.op == Op::Update) goes_on[n.inputs[0].node] = true;
+  std::vector<NodeId> found;
+  for (NodeId id = static_cast<NodeId>(f.g.nodes.size()); id-- > 0;)
+    if (f.op_class(id) == OpClass::Update && !goes_on[id] && f.g.updates[f.g.nodes[id].payload].dense())
+      found.push_back(id);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
+                                                       std::vector<bool> taken) {
+  std::vector<std::shared_ptr<const Levels>> kernels;
+  if (limits.levels == 0) return kernels;
+  std::vector<Layers> found;
+  for (const NodeId id : last_updates(f))
+    if (std::optional<Layers> layers = find_layers(f, id)) found.push_back(std::move(*layers));
+  if (found.empty()) return kernels;
+  const Writes writes(f.g);
+  std::vector<bool> used(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const bool meeting : {true, false}) {
+      const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
+      if (!r) break;
+      std::shared_ptr<const Levels> kernel = make_levels(f, r->orbits, r->arrays);
+      if (!kernel || kernel->kept_bytes() > limits.kept || kernel->number_count() > limits.numbers) continue;
+      if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
+      for (const NodeId id : kernel->nodes) taken[id] = true;
+      for (const std::size_t k : r->members) used[k] = true;
+      kernels.push_back(std::move(kernel));
+      break;
+    }
+  }
+  return kernels;
+}
+
+}  // namespace tarry::graph
