@@ -42,7 +42,7 @@ struct Options {
   std::vector<std::string> names, dtypes;
   std::string device = "cpu", size = "full", save;
   int steps = 3;
-  bool json = false, list = false, plan = false;
+  bool json = false, list = false, plan = false, kernels = false;
 
   [[nodiscard]] bench::Size extents() const {
     if (size == "small") return bench::Size::Small;
@@ -162,6 +162,31 @@ Json run(Running& running, const Options& options) {
   return row;
 }
 
+/// The kernels of a step, dearest first: milliseconds and launches a step, GB/s.
+void print_kernels(Running& running) {
+  constexpr std::int64_t steps = 20;
+  const std::vector<ta::KernelRecord> before = ta::kernel_history();
+  for (std::int64_t i = 0; i < steps; ++i) running.step();
+  ta::synchronize();
+  std::vector<ta::KernelRecord> kernels = ta::kernel_history();
+  for (const ta::KernelRecord& old : before) {
+    const auto k = std::find_if(kernels.begin(), kernels.end(), [&](const auto& now) { return now.key == old.key; });
+    k->run_seconds -= old.run_seconds;
+    k->launches -= old.launches;
+    k->measured_launches -= old.measured_launches;
+    k->bytes_read -= old.bytes_read;
+    k->bytes_written -= old.bytes_written;
+  }
+  std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.run_seconds > b.run_seconds; });
+  for (const ta::KernelRecord& k : kernels) {
+    if (k.measured_launches == 0) continue;
+    fmt::print("  {:>9.3f} ms a step  {:>5.1f} launches  {:>7.1f} GB/s  {}\n",
+               1e3 * k.run_seconds / static_cast<double>(steps),
+               static_cast<double>(k.launches) / static_cast<double>(steps),
+               1e-9 * static_cast<double>(k.bytes_read + k.bytes_written) / std::max(k.run_seconds, 1e-12), k.name);
+  }
+}
+
 void print(const Json& row) {
   fmt::print("{:<20}{:<9}", row["w"].get<std::string>(), row["dtype"].get<std::string>());
   if (row.contains("err")) {
@@ -192,7 +217,10 @@ Json row_of(const bench::ProgramRow& entry, ta::Dtype dtype, const Options& opti
     row.update(run(running, options));
     for (std::size_t i = 0; !options.save.empty() && i < running.results().size(); ++i)
       ta::save_npy(fmt::format("{}/{}.{}.{}.npy", options.save, entry.name, ta::name(dtype), i), running.results()[i]);
-    if (options.save.empty()) {
+    if (options.kernels) {
+      fmt::print("{} {}\n", entry.name, ta::name(dtype));
+      print_kernels(running);
+    } else if (options.save.empty()) {
       const Times t = measure(running);
       row.update(Json{{"ms", 1e3 * t.clock}, {"cpu_ms", 1e3 * t.processor}});
     }
@@ -216,7 +244,7 @@ int run_all(const Options& options) {
       good = good && !row.contains("err");
       if (options.json || options.list)
         fmt::print("{}\n", row.dump());
-      else if (!options.plan || row.contains("err"))
+      else if ((!options.plan && !options.kernels) || row.contains("err"))
         print(row);
       std::fflush(stdout);
     }
@@ -241,6 +269,7 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "one JSON object per line");
   app.add_flag("--list", options.list, "run nothing, print inputs as JSON");
   app.add_flag("--plan", options.plan, "run nothing, print the plan of the first step");
+  app.add_flag("--kernels", options.kernels, "print what each kernel of a step takes (a GPU needs TARRY_SYNC=1)");
   CLI11_PARSE(app, argc, argv);
   try {
     return run_all(options);

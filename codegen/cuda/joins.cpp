@@ -18,7 +18,7 @@ namespace {
 
 using graph::Op;
 
-constexpr std::int64_t kJoinBytes = 32768, kMostBlocks = 4096, kLeastElements = 4096;
+constexpr std::int64_t kJoinBytes = 32768, kMostJoinBlocks = 4096, kLeastElements = 4096;
 
 constexpr std::string_view kWords = R"(
 struct $N_params {
@@ -252,7 +252,7 @@ RoutineLaunch join_launch(const RoutineSpec& spec, std::uint32_t kernel, std::sp
   std::int64_t each = kRoutineThreads, copies = 1;
   if (in_shared(spec)) {
     constexpr std::int64_t kRound = 1024, kLanes = 32;
-    each = std::max({kLeastElements, 4 * places, (elements + kMostBlocks - 1) / kMostBlocks});
+    each = std::max({kLeastElements, 4 * places, (elements + kMostJoinBlocks - 1) / kMostJoinBlocks});
     each = (each + kRound - 1) / kRound * kRound;
     while (copies < kLanes && 2 * copies * places <= room(spec)) copies *= 2;
   }

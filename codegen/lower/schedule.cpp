@@ -10,8 +10,6 @@ namespace {
 using graph::Dims;
 using graph::Group;
 
-constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
-
 class Scheduler {
  public:
   Scheduler(Selection s, MergedAxes merged, const Group& group, const graph::Target& target)

@@ -81,10 +81,10 @@ Wide whole(double integer) {
   return static_cast<Wide>(std::fmin(std::fmax(integer, -kBeyond), kBeyond));
 }
 
-struct Interval {
+struct IntegerRange {
   Wide least, most;
 };
-Interval range_of(Dtype integer) {
+IntegerRange range_of(Dtype integer) {
   const int bits = 8 * static_cast<int>(itemsize(integer));
   if (tarry::info(integer).kind == DtypeKind::UInt) return {0, (Wide{1} << bits) - 1};
   return {-(Wide{1} << (bits - 1)), (Wide{1} << (bits - 1)) - 1};
@@ -104,7 +104,7 @@ Threshold integer_threshold(Op op, Scalar value, Dtype dtype) {
   const Wide above = fraction ? whole(std::ceil(value.as_float())) : below;
   if (below != above && (op == Op::Equal || op == Op::NotEqual)) return {.answer = op == Op::NotEqual};
   const Wide bound = op == Op::Less || op == Op::GreaterEqual ? above : below;
-  const Interval range = range_of(dtype);
+  const IntegerRange range = range_of(dtype);
   if (bound < range.least) return {.answer = op == Op::Greater || op == Op::GreaterEqual || op == Op::NotEqual};
   if (bound > range.most) return {.answer = op == Op::Less || op == Op::LessEqual || op == Op::NotEqual};
   Threshold within;
@@ -192,7 +192,7 @@ std::string to_string(Scalar value) {
 
 Scalar clamped(Scalar value, Dtype dtype) {
   if (is_integral(dtype)) {
-    const Interval range = range_of(dtype);
+    const IntegerRange range = range_of(dtype);
     return as_scalar(std::min(std::max(whole(value), range.least), range.most));
   }
   ScalarCell cell;

@@ -14,14 +14,15 @@ namespace {
 using graph::Edge;
 using graph::Op;
 
-constexpr std::int64_t kBlock = 128;  // elements of a block of tree R
-constexpr int kLanes = 32;
+constexpr std::int64_t kTreeBlock = 128;  // elements of a block of tree R
+constexpr int kTreeLanes = 32;
 
 }  // namespace
 
 std::int64_t PartialStates::chunk_length(std::int64_t most) {
-  return most < kBlock ? 0
-                       : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / kBlock))) * kBlock;
+  return most < kTreeBlock
+             ? 0
+             : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / kTreeBlock))) * kTreeBlock;
 }
 
 std::vector<std::int64_t> PartialStates::ends(std::int64_t n, std::int64_t chunk) {
@@ -65,7 +66,7 @@ void PartialStates::push(PartialState state) {
 
 PartialState PartialStates::total() {
   if (!elements_.empty()) {  // the lanes of a block that has one element in each
-    for (std::size_t step = kLanes / 2; step > 0; step /= 2)
+    for (std::size_t step = kTreeLanes / 2; step > 0; step /= 2)
       for (std::size_t lane = 0; lane < step && lane + step < elements_.size(); ++lane)
         elements_[lane] = merge(elements_[lane], elements_[lane + step]);
     stack_.push_back(std::move(elements_.front()));
