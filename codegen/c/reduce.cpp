@@ -21,13 +21,20 @@ namespace {
 constexpr int kLane = 4;                      // rows of a lane; as many are evaluated at once
 constexpr int kShortest = 8, kLongest = 128;  // elements of rows of which those of the next block are asked for
 constexpr int kRowGap = 16;                   // elements between rows that are kept: not one page from each other
+constexpr int kRowsInCache = 128;             // rows of up to 32 elements that the first-level cache holds
 
 /// Outer elements per work item, and bytes of one chunk state.
 int reduce_tile(const KernelIr& ir) {
   if (ir.schedule() == Schedule::ReduceInner) return 1;
   std::size_t bytes = 0;
   for (const StateField& f : state_fields(ir)) bytes += itemsize(f.dtype);
-  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16, 1024);
+  // Rows that are contiguous are taken an element of each at a time.
+  const bool along = ir.schedule() == Schedule::ReduceSerial && std::ranges::any_of(ir.accesses, [](const Access& a) {
+                       return streams(a) && a.reduced == StrideClass::One && !a.strides.empty() &&
+                              a.strides.back() == StrideClass::Any;
+                     });
+  return std::clamp(static_cast<int>(std::bit_floor(static_cast<std::size_t>(kStateBytesPerLevel) / bytes)), 16,
+                    along ? kRowsInCache : 1024);
 }
 
 std::size_t reduce_state_bytes(const KernelIr& ir) {

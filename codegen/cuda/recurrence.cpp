@@ -1,5 +1,8 @@
 // CUDA C of recurrences: a thread per lane. What several levels read is loaded before the first of them is computed, as
 // the compiler cannot move a load across a store.
+//
+// Turned accesses. Where lanes do not lie side by side in memory, levels may: a warp moves some levels of its 32 lanes
+// at once, neighbouring threads neighbouring levels, and turns them through shared memory.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,8 +13,9 @@ namespace tarry::codegen {
 namespace cuda {
 namespace {
 
-constexpr int kHeldWords = 32;  // of a thread, for what is loaded ahead
-constexpr int kMostAhead = 8;   // levels
+constexpr int kHeldWords = 32;        // of a thread, for what is loaded ahead
+constexpr int kHeldTurnedWords = 40;  // where a part of it is turned: fewer levels at once are no whole sectors
+constexpr int kMostAhead = 8;         // levels
 
 class RecurrenceWriter {
  public:
@@ -21,8 +25,18 @@ class RecurrenceWriter {
     out_.open(fmt::format(
         "extern \"C\" __global__ void __launch_bounds__({1}) {0}(const __grid_constant__ struct {0}_params p)",
         kEntryName, kThreads));
-    out_.line(fmt::format("const tarry_i64 lane = (tarry_i64)blockIdx.x * {} + threadIdx.x;", kThreads));
-    out_.line("if (lane >= p.count) return;");
+    find_turned();
+    out_.line(fmt::format("const tarry_i64 {} = (tarry_i64)blockIdx.x * {} + threadIdx.x;", turns_ ? "at" : "lane",
+                          kThreads));
+    if (turns_) {
+      out_.line("__shared__ tarry_u64 turned[" + std::to_string(kThreads / 32 * 32 * (kMostAhead + 1)) + "];");
+      out_.line(fmt::format("tarry_u64* const own = turned + (threadIdx.x >> 5) * {};", 32 * (kMostAhead + 1)));
+      out_.line("const int thread = threadIdx.x & 31;");
+      out_.line("const tarry_i64 rows = p.count - (at - thread);  // of the warp");
+      out_.line("const tarry_i64 lane = at < p.count ? at : p.count - 1;");
+    } else {
+      out_.line("if (lane >= p.count) return;");
+    }
     place();
     arrays();
     for (int stage = 0; stage <= loops(); ++stage) {
@@ -96,11 +110,71 @@ class RecurrenceWriter {
     return fmt::format("b{}[{}]", in.index, offset);
   }
 
+  void find_turned() {
+    turned_.assign(ir_.instrs.size(), false);
+    for (Value v = 0; v < ir_.instrs.size(); ++v) {
+      const Instr& in = ir_.instrs[v];
+      if ((in.kind != InstrKind::Load && in.kind != InstrKind::Store) || in.region != Region::Point) continue;
+      const Access& a = ir_.accesses[in.index];
+      turned_[v] = a.buffer != kNone && a.reduced != StrideClass::Zero && !a.strides.empty() &&
+                   a.strides.back() == StrideClass::Any && condition_of(in.stage) == kNone;
+      turns_ = turns_ || turned_[v];
+    }
+  }
+
+  /// Moves `ahead` levels of x between memory and threads that have one lane each. Element u of a thread is level
+  /// `thread % ahead` of lane `u * (32 / ahead) + thread / ahead` of the warp on the side of the memory.
+  void turn(Value v, int ahead) {
+    const Instr& in = ir_.instrs[v];
+    const std::string type = c_type(in.dtype);
+    const bool store = in.kind == InstrKind::Store;
+    const std::string row = fmt::format("u * {} + thread / {}", 32 / ahead, ahead),
+                      column = fmt::format("thread % {}", ahead);
+    const auto each_level = [&](const auto& body) {
+      out_.line("#pragma unroll");
+      out_.open(fmt::format("for (int u = 0; u < {}; ++u)", ahead));
+      body();
+      out_.close();
+    };
+    const auto memory = [&] {
+      each_level([&] {
+        out_.line(fmt::format("const int row = {}, level = {};", row, column));
+        out_.line(fmt::format("{0}{1}* const line = ({0}{1}*)__shfl_sync(0xffffffffu, (tarry_u64)b{2}, row);",
+                              store ? "" : "const ", type, in.index));
+        const std::string element = fmt::format("line[{}]", reduced_offset(ir_, in.index, "(first + level)", "p."));
+        out_.line(store ? fmt::format("if (row < rows && level < m) {} = part[row * {} + level];", element, ahead + 1)
+                        : fmt::format("if (row < rows && level < m) x{}[u] = {};", v, element));
+      });
+    };
+    const auto threads = [&](std::string_view at, bool writes) {
+      each_level([&] {
+        const std::string place = fmt::format("part[{}]", at), value = fmt::format("x{}[u]", v);
+        out_.line(fmt::format("{} = {};", writes ? place : value, writes ? value : place));
+      });
+    };
+    const std::string across = fmt::format("({}) * {} + {}", row, ahead + 1, column);
+    const std::string along = fmt::format("thread * {} + u", ahead + 1);
+    out_.open("");
+    out_.line(fmt::format("{0}* const part = ({0}*)own;", type));
+    if (!store) memory();
+    out_.line("__syncwarp();");
+    threads(store ? along : across, true);
+    out_.line("__syncwarp();");
+    if (store)
+      memory();
+    else
+      threads(along, false);
+    out_.close();
+  }
+
   /// Memory that a level reads.
   [[nodiscard]] bool is_ahead(const Instr& in) const {
     return in.region == Region::Point && condition_of(in.stage) == kNone &&
            (in.kind == InstrKind::Kept || (in.kind == InstrKind::Load && ir_.accesses[in.index].buffer != kNone));
   }
+
+  /// True if a thread has several levels of it.
+  [[nodiscard]] bool is_held(Value v) const { return turned_[v] || is_ahead(ir_.instrs[v]); }
 
   void statement(Value v, std::string_view k, std::string_view step) {
     const Instr& in = ir_.instrs[v];
@@ -110,7 +184,10 @@ class RecurrenceWriter {
       case InstrKind::Load:
       case InstrKind::Kept: return out_.line(fmt::format("{}{};", head, element(in, k)));
       case InstrKind::Keep:
-      case InstrKind::Store: return out_.line(fmt::format("{} = {};", element(in, k), operand(in.args[0])));
+      case InstrKind::Store:
+        if (turned_[v]) return out_.line(fmt::format("x{}[{}] = {};", v, step, operand(in.args[0])));
+        return out_.line(
+            fmt::format("{}{} = {};", turns_ ? "if (at < p.count) " : "", element(in, k), operand(in.args[0])));
       case InstrKind::Number: return out_.line(fmt::format("{}{};", head, number(ir_, in, k, "p.")));
       case InstrKind::Last: return out_.line(fmt::format("{}l{};", head, v));
       case InstrKind::Carried: return out_.line(fmt::format("{}c{};", head, v));
@@ -164,11 +241,13 @@ class RecurrenceWriter {
 
   void levels(int stage) {
     int words = 0;
-    each(Region::Point, stage, [&](Value, const Instr& in) {
-      if (is_ahead(in)) words += static_cast<int>(std::max<std::size_t>(1, itemsize(in.dtype) / 4));
+    bool turns = false;
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (is_held(v)) words += static_cast<int>(std::max<std::size_t>(1, itemsize(in.dtype) / 4));
+      turns = turns || turned_[v];
     });
     int ahead = kMostAhead;
-    while (ahead > 1 && ahead * words > kHeldWords) ahead /= 2;
+    while (ahead > 1 && ahead * words > (turns ? kHeldTurnedWords : kHeldWords)) ahead /= 2;
     each(Region::Point, stage, [&](Value v, const Instr& in) {
       if (in.kind == InstrKind::Carried)
         out_.line(fmt::format("{} c{} = {};", c_type(in.dtype), v, operand(in.args[0])));
@@ -195,16 +274,19 @@ class RecurrenceWriter {
     out_.open(fmt::format("for (tarry_i64 first = 0; first < {}; first += {})", count, ahead));
     out_.line(fmt::format("const int m = {0} - first < {1} ? (int)({0} - first) : {1};", count, ahead));
     each(Region::Point, stage, [&](Value v, const Instr& in) {
-      if (is_ahead(in)) out_.line(fmt::format("{} x{}[{}];", c_type(in.dtype), v, ahead));
+      if (is_held(v)) out_.line(fmt::format("{} x{}[{}]{};", c_type(in.dtype), v, ahead, turned_[v] ? " = {}" : ""));
     });
     out_.line("#pragma unroll");
     out_.open(fmt::format("for (int u = 0; u < {}; ++u)", ahead));
     out_.open("if (u < m)");
     each(Region::Point, stage, [&](Value v, const Instr& in) {
-      if (is_ahead(in)) out_.line(fmt::format("x{}[u] = {};", v, element(in, "(first + u)")));
+      if (is_ahead(in) && !turned_[v]) out_.line(fmt::format("x{}[u] = {};", v, element(in, "(first + u)")));
     });
     out_.close();
     out_.close();
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (turned_[v] && in.kind == InstrKind::Load) turn(v, ahead);
+    });
     out_.line("#pragma unroll");
     out_.open(fmt::format("for (int u = 0; u < {}; ++u)", ahead));
     out_.open("if (u < m)");
@@ -214,12 +296,17 @@ class RecurrenceWriter {
     hand_on();
     out_.close();
     out_.close();
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (turned_[v] && in.kind == InstrKind::Store) turn(v, ahead);
+    });
     out_.close();
   }
 
   const KernelIr& ir_;
   Expressions expressions_;
   CodeWriter out_;
+  std::vector<bool> turned_;  // by instruction
+  bool turns_ = false;        // one of them is
 };
 
 }  // namespace

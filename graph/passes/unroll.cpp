@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostTerms = 8;
 constexpr std::int64_t kMostStatements = 96;  ///< of all terms
+constexpr std::int64_t kLongFormula = 12;     ///< statements
 
 /// The op that combines two elements.
 Op combine_of(Op reduction) {
@@ -37,8 +38,10 @@ OpClass class_of(const Graph& g, NodeId id) { return info(g.nodes[id].op).op_cla
 /// Decides on the graph as it is.
 class Chooser {
  public:
-  explicit Chooser(const Graph& g) : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()) {
+  explicit Chooser(const Graph& g) : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()), is_root_(g.nodes.size()) {
+    for (const GraphEdge& r : g.roots) is_root_[r.node] = true;
     for (NodeId id = 0; id < g.nodes.size(); ++id) fits_[id] = is_short(id);
+    count_statements();
     // Each decides about those that it reads and that read it.
     constexpr int kMostRounds = 8;
     int round = 0;
@@ -47,15 +50,37 @@ class Chooser {
   }
 
   [[nodiscard]] bool fits(NodeId id) const { return fits_[id]; }
+  /// A long formula that is a result or that several nodes read: terms read it, rather than being that many copies of
+  /// it.
+  [[nodiscard]] bool is_shared(NodeId id) const {
+    const std::vector<NodeId>& readers = readers_[id];
+    const bool several = std::ranges::any_of(readers, [&](NodeId r) { return r != readers.front(); });
+    return (several || is_root_[id]) && statements_[id] > kLongFormula;
+  }
 
  private:
+  /// Statements of the formula that a value is, those that are there twice counted twice.
+  void count_statements() {
+    statements_.assign(g_.nodes.size(), 0);
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      const GraphNode& n = g_.nodes[id];
+      if (!is_formula(id)) continue;
+      std::int64_t below = 0;
+      for (int i = 0; i < n.n_inputs; ++i) below += statements_[n.inputs[i].node];
+      const std::int64_t all = fits_[id] ? (below + 1) * terms_of(id) : below + (class_of(g_, id) == OpClass::Map);
+      statements_[id] = std::min(all, kMostStatements + 1);
+    }
+  }
+
   /// Drops those that do not fit beside the others; false where all do.
   bool drop() {
     const std::vector<bool> before = fits_;
     std::vector<bool> feeds_walk(g_.nodes.size());
     for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
-      for (const NodeId reader : readers_[id])
-        feeds_walk[id] = feeds_walk[id] || is_walk(reader) || (is_formula(reader) && feeds_walk[reader]);
+      // What others read as well is stored, or computed for them in any case.
+      feeds_walk[id] = !readers_[id].empty() && !is_root_[id] && std::ranges::all_of(readers_[id], [&](NodeId reader) {
+        return is_walk(reader) || (is_formula(reader) && feeds_walk[reader]);
+      });
       if (feeds_walk[id]) fits_[id] = false;
     }
     for (NodeId id = 0; id < g_.nodes.size(); ++id) fits_[id] = fits_[id] && is_cheap(id);
@@ -92,6 +117,7 @@ class Chooser {
       if (!is_formula(formula[i])) continue;
       statements += fits_[formula[i]] ? terms_of(formula[i]) * terms_of(formula[i]) : 1;
       if (statements * terms_of(reduction) > kMostStatements) return false;
+      if (is_shared(formula[i])) continue;
       if (!is_pure(n.op) || (info(n.op).ulp32 > 0 && readers_[formula[i]].size() > 1)) return false;
       for (int k = 0; k < n.n_inputs; ++k)
         if (std::find(formula.begin(), formula.end(), n.inputs[k].node) == formula.end())
@@ -103,12 +129,16 @@ class Chooser {
   const Graph& g_;
   std::vector<std::vector<NodeId>> readers_;
   std::vector<bool> fits_;
+  std::vector<std::int64_t> statements_;
+  std::vector<bool> is_root_;
 };
 
 /// Terms of one reduction: its operand's formula at one place along the axis.
 class Terms {
  public:
-  Terms(Rewriter& r, const GraphNode& reduction) : r_(r), reduction_(reduction) {}
+  /// `shared`: nodes that terms read as they are.
+  Terms(Rewriter& r, const std::vector<bool>& shared, const GraphNode& reduction)
+      : r_(r), shared_(shared), reduction_(reduction) {}
 
   GraphEdge run() {
     const GraphEdge operand = reduction_.inputs[0];
@@ -137,7 +167,7 @@ class Terms {
     GraphEdge value;
     if (n.op == Op::View) {
       value = value_at(n.inputs[0], compose(r_.graph().views[n.payload], map));
-    } else if (info(n.op).op_class == OpClass::Map) {
+    } else if (info(n.op).op_class == OpClass::Map && !(edge.node < shared_.size() && shared_[edge.node])) {
       GraphNode here = n;
       for (int i = 0; i < n.n_inputs; ++i) {
         const Dims from = r_.graph().shape(n.inputs[i].node), to = r_.graph().shapes[n.shape];
@@ -164,6 +194,7 @@ class Terms {
   }
 
   Rewriter& r_;
+  const std::vector<bool>& shared_;
   const GraphNode reduction_;
   std::map<std::pair<NodeId, std::string>, GraphEdge> known_;
 };
@@ -172,9 +203,14 @@ class Terms {
 
 Graph unroll(const Graph& g) {
   const Chooser chooser(g);
+  std::vector<bool> shared;  // by node of the result
   NodeId at = 0;
-  return Rewriter(g).run(
-      [&](Rewriter& r, const GraphNode& n) { return chooser.fits(at++) ? Terms(r, n).run() : r.add(n); });
+  return Rewriter(g).run([&](Rewriter& r, const GraphNode& n) {
+    const GraphEdge made = chooser.fits(at) ? Terms(r, shared, n).run() : r.add(n);
+    shared.resize(r.graph().nodes.size());
+    if (chooser.is_shared(at++)) shared[made.node] = true;
+    return made;
+  });
 }
 
 }  // namespace tarry::graph

@@ -76,3 +76,19 @@ TEST_CASE("unroll: dear values with other readers are computed once, and long ax
   CHECK_FALSE(walks(ta::sum(x * x, 1)));
   CHECK_FALSE(walks(ta::sum(odd({3, 4}, ta::float32))));
 }
+
+TEST_CASE("unroll: small sums that a long one and others read are terms of what is stored", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array a = odd({900, 4, 4}, ta::float64), b = odd({900, 4, 2}, ta::float64);
+  const ta::Array p = ta::matmul(ta::matmul(a, a), ta::matrix_transpose(a)), q = ta::matmul(p, b);
+  const std::vector<ta::Array> results{p, q, ta::mean(q)};
+  const std::string text =
+      to_string(ta::graph::run_passes(ta::test::snapshot_of({&results[0], &results[1], &results[2]}).graph, {}));
+  INFO(text);
+  CHECK(text.find("sum f64 (900, 4, ") == std::string::npos);
+  CHECK(text.find("sum f64 ()") != std::string::npos);  // the mean
+  std::vector<ta::Array> now{p + 0.0, q + 0.0, ta::mean(q) + 0.0};
+  ta::evaluate(now);
+  const Setting off("TARRY_DISABLE", "unroll");
+  for (std::size_t i = 0; i < results.size(); ++i) CHECK(values(now[i]) == values(results[i]));
+}
