@@ -429,6 +429,8 @@ bool KernelModel::find_regions() {
   for (const std::uint64_t at : order_) {
     Computed& c = requests_[static_cast<std::uint32_t>(at)];
     bool outer = false;
+    if (f_.op_class(c.node) == OpClass::Update && !c.decided && (places_[c.place].axes >> axis_ & 1))
+      c.region = kPoint;  // its box holds at some places of the axis
     for (std::uint32_t in : c.inputs) {
       std::uint8_t region = kRow;
       if (in == kVaryingLoad) region = kPoint;
@@ -511,7 +513,8 @@ void KernelModel::count() {
     const double times = key_ == kNoId || c.region == kPoint ? points : c.region == kOuter ? rows_ : per_row;
     double steps = c.loop != kNoId ? loop_extent(places_[c.place].loop) : 1;
     if (f_.op_class(c.node) == OpClass::Reduce) steps = static_cast<double>(f_.reduce_space(f_.key(c.node)).extent);
-    instructions += times * steps * info(g_.nodes[c.node].op).cost;
+    const bool is_walked_box = key_ != kNoId && c.region == kPoint && f_.op_class(c.node) == OpClass::Update;
+    instructions += times * steps * (is_walked_box ? cost_.walked_box : info(g_.nodes[c.node].op).cost);
   }
   out_.seconds = (empty ? 0 : cost_.seconds_per_launch) + bytes / cost_.bytes_per_second +
                  instructions / cost_.instructions_per_second;

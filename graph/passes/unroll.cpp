@@ -1,11 +1,13 @@
 // unroll: a reduction of a few elements becomes that many terms.
 //
-// Tree R of up to 32 elements goes from left to right, and so do the terms: the bits are the same. As an elementwise
-// value it is part of whatever kernel reads it, and its loop is along the axis that is long.
+// Terms are combined as tree R combines elements (docs/reference/numerics.md): the bits are the same. As an elementwise
+// value a reduction is part of whatever kernel reads it, and its loop is along the axis that is long. Elements of a
+// stack are what was stacked: each term reads its own part, which a loop along the stack would look for at each point.
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "graph/fusion/writes.h"
 #include "graph/passes/passes.h"
 
 namespace tarry::graph {
@@ -14,6 +16,9 @@ namespace {
 constexpr std::int64_t kMostTerms = 8;
 constexpr std::int64_t kMostStatements = 96;  ///< of all terms
 constexpr std::int64_t kLongFormula = 12;     ///< statements
+constexpr std::size_t kMostFormula = 16;      ///< nodes in which a stack is looked for
+constexpr std::int64_t kMostParts = 64;       ///< terms of a stack, of one block of tree R
+constexpr std::int64_t kMostOfParts = 192;    ///< statements of all terms of a stack
 
 /// The op that combines two elements.
 Op combine_of(Op reduction) {
@@ -38,7 +43,8 @@ OpClass class_of(const Graph& g, NodeId id) { return info(g.nodes[id].op).op_cla
 /// Decides on the graph as it is.
 class Chooser {
  public:
-  explicit Chooser(const Graph& g) : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()), is_root_(g.nodes.size()) {
+  explicit Chooser(const Graph& g)
+      : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()), is_root_(g.nodes.size()), passed_on_(g.nodes.size()) {
     for (const GraphEdge& r : g.roots) is_root_[r.node] = true;
     for (NodeId id = 0; id < g.nodes.size(); ++id) fits_[id] = is_short(id);
     count_statements();
@@ -75,13 +81,21 @@ class Chooser {
   /// Drops those that do not fit beside the others; false where all do.
   bool drop() {
     const std::vector<bool> before = fits_;
-    std::vector<bool> feeds_walk(g_.nodes.size());
+    std::vector<bool> feeds_walk(g_.nodes.size()), feeds_short(g_.nodes.size());
     for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
-      // What others read as well is stored, or computed for them in any case.
-      feeds_walk[id] = !readers_[id].empty() && !is_root_[id] && std::ranges::all_of(readers_[id], [&](NodeId reader) {
-        return is_walk(reader) || (is_formula(reader) && feeds_walk[reader]);
-      });
-      if (feeds_walk[id]) fits_[id] = false;
+      // A kernel that goes over short rows again computes what it reads of them once. What a long axis reads and others
+      // read as well is stored, or computed for them in any case.
+      const auto feeds = [&](NodeId reader, const auto& is_such, const std::vector<bool>& such) {
+        return is_such(reader) || (is_formula(reader) && such[reader]);
+      };
+      const auto is_short_walk = [&](NodeId r) { return is_walk(r) && !passed_on_[r] && terms_of(r) <= kMostTerms; };
+      const auto is_any_walk = [&](NodeId r) { return is_walk(r); };
+      const std::vector<NodeId>& readers = readers_[id];
+      feeds_short[id] = std::ranges::any_of(readers, [&](NodeId r) { return feeds(r, is_short_walk, feeds_short); });
+      feeds_walk[id] = !readers.empty() && !is_root_[id] &&
+                       std::ranges::all_of(readers, [&](NodeId r) { return feeds(r, is_any_walk, feeds_walk); });
+      if (feeds_short[id]) fits_[id] = false;
+      if (fits_[id] && feeds_walk[id]) passed_on_[id] = true, fits_[id] = false;
     }
     for (NodeId id = 0; id < g_.nodes.size(); ++id) fits_[id] = fits_[id] && is_cheap(id);
     return fits_ != before;
@@ -104,7 +118,34 @@ class Chooser {
   [[nodiscard]] bool is_short(NodeId id) const {
     const GraphNode& n = g_.nodes[id];
     const bool combines = n.op == Op::Sum || n.op == Op::Prod || n.op == Op::Min || n.op == Op::Max;
-    return combines && n.dtype != bool_ && g_.count(id) > 0 && terms_of(id) >= 2 && terms_of(id) <= kMostTerms;
+    if (!combines || n.dtype == bool_ || g_.count(id) == 0 || terms_of(id) < 2) return false;
+    return terms_of(id) <= kMostTerms || (terms_of(id) <= kMostParts && is_of_parts(id));
+  }
+  /// True if what is reduced is made of a stack along the axis, element by element.
+  [[nodiscard]] bool is_of_parts(NodeId reduction) const {
+    const NodeId operand = g_.nodes[reduction].inputs[0].node;
+    const int axis = g_.reduces[g_.nodes[reduction].payload].axis;
+    std::vector<NodeId> open{operand};
+    for (std::size_t i = 0; i < open.size() && i < kMostFormula; ++i) {
+      const GraphNode& n = g_.nodes[open[i]];
+      if (n.op == Op::Update && parts_along(open[i], axis) >= terms_of(reduction) / 2) return true;
+      if (class_of(g_, open[i]) != OpClass::Map) continue;
+      for (int k = 0; k < n.n_inputs; ++k)
+        if (g_.nodes[n.inputs[k].node].shape == g_.nodes[operand].shape) open.push_back(n.inputs[k].node);
+    }
+    return false;
+  }
+  /// Parts, side by side along an axis, of which updates make an array; a join of many parts is one of such joins.
+  [[nodiscard]] std::int64_t parts_along(NodeId update, int axis) const {
+    std::int64_t count = 0;
+    for (; g_.nodes[update].op == Op::Update && count < kMostParts; update = g_.nodes[update].inputs[0].node) {
+      const NodeId value = g_.nodes[update].inputs[1].node;
+      const Dims &whole = g_.shape(update), &box = g_.shape(value);
+      for (int d = 0; d < whole.size(); ++d)
+        if (d != axis && box[d] != whole[d]) return count;
+      count += std::max<std::int64_t>(1, parts_along(value, axis));
+    }
+    return count;
   }
 
   /// A few statements, none of them dear and wanted elsewhere too, and no loops.
@@ -116,7 +157,8 @@ class Chooser {
       if (is_walk(formula[i])) return false;
       if (!is_formula(formula[i])) continue;
       statements += fits_[formula[i]] ? terms_of(formula[i]) * terms_of(formula[i]) : 1;
-      if (statements * terms_of(reduction) > kMostStatements) return false;
+      const std::int64_t most = terms_of(reduction) > kMostTerms ? kMostOfParts : kMostStatements;
+      if (statements * terms_of(reduction) > most) return false;
       if (is_shared(formula[i])) continue;
       if (!is_pure(n.op) || (info(n.op).ulp32 > 0 && readers_[formula[i]].size() > 1)) return false;
       for (int k = 0; k < n.n_inputs; ++k)
@@ -131,6 +173,7 @@ class Chooser {
   std::vector<bool> fits_;
   std::vector<std::int64_t> statements_;
   std::vector<bool> is_root_;
+  std::vector<bool> passed_on_;  // to a kernel that goes along a long axis
 };
 
 /// Terms of one reduction: its operand's formula at one place along the axis.
@@ -144,22 +187,47 @@ class Terms {
     const GraphEdge operand = reduction_.inputs[0];
     const Dims source = r_.graph().shape(operand.node);
     const int axis = r_.graph().reduces[reduction_.payload].axis;
-    GraphEdge all;
+    std::vector<GraphEdge> terms;
     for (std::int64_t k = 0; k < source[axis]; ++k) {
       IndexMap map;
       for (int d = 0, at = 0; d < source.size(); ++d)
         map.push_back(d == axis ? AxisMap{-1, k, 0} : AxisMap{at++, 0, 1});
       known_.clear();
-      const GraphEdge term = value_at(operand, map);
-      all = k == 0 ? term : add(combine_of(reduction_.op), reduction_.dtype, {all, term});
+      terms.push_back(value_at(operand, map));
     }
-    return all;
+    return combined(std::move(terms));
   }
 
  private:
+  /// Tree R of one block.
+  GraphEdge combined(std::vector<GraphEdge> terms) {
+    constexpr std::size_t kLanes = 32;
+    const auto combine = [&](GraphEdge& left, GraphEdge right) {
+      left = add(combine_of(reduction_.op), reduction_.dtype, {left, right});
+    };
+    const bool is_run = terms.size() <= kLanes;
+    for (std::size_t k = is_run ? 1 : kLanes; k < terms.size(); ++k) combine(terms[is_run ? 0 : k % kLanes], terms[k]);
+    for (std::size_t d = is_run ? 0 : kLanes / 2; d > 0; d /= 2)
+      for (std::size_t l = 0; l < d; ++l) combine(terms[l], terms[l + d]);
+    return terms[0];
+  }
+
+  /// Past updates that write all of what is read, or nothing.
+  void pass_updates(GraphEdge& edge, IndexMap& map) const {
+    const Graph& g = r_.graph();
+    while (g.nodes[edge.node].op == Op::Update && g.updates[g.nodes[edge.node].payload].dense()) {
+      const GraphNode& n = g.nodes[edge.node];
+      const Lies how = lies(g, {edge, map, g.shape(edge.node)}, g.shapes[reduction_.shape]);
+      if (how == Lies::Across) return;
+      for (int d = 0; d < map.size && how == Lies::Inside; ++d) map[d].start -= g.updates[n.payload].start[d];
+      edge = n.inputs[how == Lies::Inside ? 1 : 0];
+    }
+  }
+
   /// `edge` read through `map`, of the reduction's shape. Views end on what is computed or stored. As deep as a formula
   /// of kMostStatements.
-  GraphEdge value_at(GraphEdge edge, const IndexMap& map) {
+  GraphEdge value_at(GraphEdge edge, IndexMap map) {
+    pass_updates(edge, map);
     const GraphNode n = r_.graph().nodes[edge.node];
     if (n.op == Op::Scalar) return edge;
     const auto [it, fresh] = known_.try_emplace({edge.node, std::string(encode(map))});

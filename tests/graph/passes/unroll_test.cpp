@@ -1,4 +1,5 @@
 // Reductions of a few elements as terms: the same bits, and one kernel with what stands around them.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -91,4 +92,29 @@ TEST_CASE("unroll: small sums that a long one and others read are terms of what 
   ta::evaluate(now);
   const Setting off("TARRY_DISABLE", "unroll");
   for (std::size_t i = 0; i < results.size(); ++i) CHECK(values(now[i]) == values(results[i]));
+}
+
+TEST_CASE("unroll: sums over a stack read its parts, in the order of tree R", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  ta::Array x = odd({3000}, ta::float32), w = odd({64}, ta::float32);
+  ta::evaluate(x, w);
+  for (const std::int64_t count : {9, 16, 17, 32, 33, 40, 64}) {
+    std::vector<ta::Array> parts;
+    for (std::int64_t i = 0; i < count; ++i) parts.push_back(x(slice(i, 2900 + i)));
+    const ta::Array weights = ta::expand_dims(w(slice(0, count)), 1);
+    using Make = std::function<ta::Array()>;
+    for (const Make& make :
+         {Make([&] { return ta::sum(ta::stack(parts, 0), 0); }), Make([&] { return ta::max(ta::stack(parts, 0), 0); }),
+          Make([&] { return ta::sum(ta::stack(parts, 0) * weights, 0); }),
+          Make([&] { return ta::mean(ta::stack(parts, 1), 1); })}) {
+      const ta::Array y = make();
+      INFO(count << " parts\n" << ta::plan(y).str());
+      const ta::Counters c = ta::plan(y).counters();
+      CHECK(c.launches == 1);
+      CHECK(c.bytes_read + c.bytes_written <= 4 * (3000 + 2900 + 64));
+      const std::vector<double> unrolled = values(y);
+      const Setting off("TARRY_DISABLE", "unroll");
+      CHECK(unrolled == values(make()));
+    }
+  }
 }
