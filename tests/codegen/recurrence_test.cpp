@@ -256,6 +256,7 @@ TEST_CASE("levels: few levels, other formulas and values between them stay opera
 }
 
 TEST_CASE("levels: kernels compile without spills", "[levels][sweep]") {
+  TARRY_REQUIRE_NVRTC();
   check_compiles({chain({40, 9, 1}), chain({40, 9, 0}, float16), up_and_down({300, 20, 1}), second_order({64, 20, 1})});
 }
 

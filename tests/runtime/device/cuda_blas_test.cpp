@@ -64,6 +64,7 @@ Array matrix(std::int64_t rows, std::int64_t columns, Dtype dtype = float32) { r
 
 TEST_CASE("cublas: a row-major product is the library's column-major product of the operands exchanged",
           "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   evaluate(matmul(matrix(30, 40), matrix(40, 50)));
@@ -77,6 +78,7 @@ TEST_CASE("cublas: a row-major product is the library's column-major product of 
 }
 
 TEST_CASE("cublas: stacks are strided batches, and one matrix for all has stride 0", "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   evaluate(matmul(zeros({30, 40}), zeros({7, 40, 50})));
@@ -88,6 +90,7 @@ TEST_CASE("cublas: stacks are strided batches, and one matrix for all has stride
 }
 
 TEST_CASE("cublas: float32 keeps all its bits unless the scope is relaxed", "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   struct Case {
@@ -110,6 +113,7 @@ TEST_CASE("cublas: float32 keeps all its bits unless the scope is relaxed", "[cu
 }
 
 TEST_CASE("cublas: large float32 products have a kernel instead, unless relaxed or switched off", "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   const auto products = [&](Dtype dtype) {
@@ -128,6 +132,7 @@ TEST_CASE("cublas: large float32 products have a kernel instead, unless relaxed 
 }
 
 TEST_CASE("cublas: only repeatable algorithms are asked for, whatever the addresses", "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   const Array a = matrix(20, 30), b = matrix(30, 40);
@@ -152,6 +157,7 @@ TEST_CASE("cublas: everything made is destroyed with the backend", "[cuda][matmu
 }
 
 TEST_CASE("cublas: without the library a product is a kernel, with one warning", "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   const test::CapturedLog log;
   Gpu gpu;
   gpu.blas.on_create = BlasStatus::NotInitialized;
@@ -166,6 +172,7 @@ TEST_CASE("cublas: without the library a product is a kernel, with one warning",
 
 TEST_CASE("cublas: a shape for which it has nothing, and a call that fails, are errors of the device",
           "[cuda][matmul]") {
+  TARRY_REQUIRE_NVRTC();
   Gpu gpu;
   const Scope placed(test::kFakeGpu);
   const Array a = matrix(20, 30), b = matrix(30, 40), c = matmul(a, b);
