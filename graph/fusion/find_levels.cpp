@@ -8,6 +8,8 @@
 namespace tarry::graph {
 namespace {
 
+constexpr int kMostTried = 32;  ///< arrays that are looked at for one kernel
+
 struct Recurrence {
   Orbits orbits;
   std::vector<Layers> arrays;
@@ -19,11 +21,13 @@ struct Recurrence {
 std::optional<Recurrence> recurrence_of(const FusionGraph& f, const Writes& writes, const std::vector<Layers>& found,
                                         const std::vector<bool>& used, std::size_t first, bool meeting) {
   Recurrence r{Orbits(f, writes, found[first].lanes), {}, {}};
-  for (std::size_t k = first; k < found.size(); ++k) {
+  int tried = 0;
+  for (std::size_t k = first; k < found.size() && tried <= kMostTried; ++k) {
     if (used[k] || !(found[k].lanes == found[first].lanes)) continue;
     const bool same =
         std::ranges::any_of(found[k].levels, [&](const Source& s) { return r.orbits.find(s).has_value(); });
     if (k != first && !same && !meeting) continue;
+    ++tried;
     Orbits more = r.orbits;
     if (!more.add(found[k])) {
       if (k == first) return std::nullopt;
@@ -68,6 +72,7 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
   const Writes writes(f.g);
   std::vector<bool> used(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
+    if (used[i]) continue;
     for (const bool meeting : {true, false}) {
       const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
       if (!r) break;

@@ -46,7 +46,7 @@ struct Orbit {
 
 class Orbits {
  public:
-  static constexpr std::int64_t kFewestLevels = 6;
+  static constexpr std::int64_t kFewestLevels = Writes::kFewestPlaces;
 
   /// At coordinates of `lanes`.
   Orbits(const FusionGraph& f, const Writes& writes, const Dims& lanes)

@@ -6,8 +6,7 @@
 namespace tarry::graph {
 namespace {
 
-constexpr int kMostOthers = 64;           ///< boxes that are looked at one by one
-constexpr std::size_t kFewestPlaces = 6;  ///< of a long chain
+constexpr int kMostOthers = 64;  ///< boxes that are looked at one by one
 
 }  // namespace
 
@@ -101,7 +100,7 @@ NodeId Writes::latest(NodeId view) const {
   const auto found = places_.find(last);
   if (found == places_.end()) return last;
   const Chain& chain = chains_[found->second.chain];
-  if (chain.at.size() < kFewestPlaces) return last;
+  if (static_cast<std::int64_t>(chain.at.size()) < kFewestPlaces) return last;
   Source read{{}, g.views[n.payload], g.shape(last)};
   for (std::size_t i = found->second.position + 1; i < chain.updates.size() && chain.updates[i] < view; ++i) {
     read.edge = {chain.updates[i], 0};

@@ -17,6 +17,8 @@ Lies lies(const Graph& g, const Source& read, const Dims& whole, int but = -1);
 
 class Writes {
  public:
+  static constexpr std::int64_t kFewestPlaces = 6;  ///< of a long chain
+
   explicit Writes(const Graph& g);
   /// The place that is read at coordinates of `lanes`, behind all updates whose box holds all of it or nothing. The
   /// work is logarithmic in the updates that write one place of an axis each.

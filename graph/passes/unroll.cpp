@@ -215,8 +215,9 @@ class Terms {
   /// Past updates that write all of what is read, or nothing.
   void pass_updates(GraphEdge& edge, IndexMap& map) const {
     const Graph& g = r_.graph();
-    while (g.nodes[edge.node].op == Op::Update && g.updates[g.nodes[edge.node].payload].dense()) {
+    for (std::int64_t passed = 0; passed < 2 * kMostParts; ++passed) {
       const GraphNode& n = g.nodes[edge.node];
+      if (n.op != Op::Update || !g.updates[n.payload].dense()) return;
       const Lies how = lies(g, {edge, map, g.shape(edge.node)}, g.shapes[reduction_.shape]);
       if (how == Lies::Across) return;
       for (int d = 0; d < map.size && how == Lies::Inside; ++d) map[d].start -= g.updates[n.payload].start[d];

@@ -78,6 +78,8 @@ class PlanMaker {
       limits.statements = std::max(limits.statements / 2, 1);
       limits.walking = std::min(limits.walking, limits.statements);
       limits.buffers = std::max(limits.buffers / 2, 4);
+      limits.numbers /= 2;
+      if (limits.numbers == 0) limits.levels = 0;
       fusion_ = graph::fuse(g_, target_, limits);
     }
     if (observer_) observer_->fusion(g_, fusion_);
