@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "codegen/ir/contract.h"
+#include "codegen/ir/fit.h"
 #include "codegen/ir/kernel_ir.h"
 #include "codegen/render/common.h"
 #include "codegen/render/kernel_source.h"
@@ -42,10 +43,13 @@ inline bool has_single_points(const KernelIr& ir) {
 }
 
 /// Vectors (of `vector` points) per thread of a pointwise kernel: one, or four single points. Two where nothing is
-/// loaded: the stores of one hide what the other computes.
+/// loaded and little computed: the stores of one hide what the other computes.
 inline int pointwise_groups(const KernelIr& ir) {
+  if (ir.vector() == 1) return kPointGroups;
   const auto loads = [&](const Access& a) { return !a.store && a.buffer != kNone; };
-  return ir.vector() == 1 ? kPointGroups : std::any_of(ir.accesses.begin(), ir.accesses.end(), loads) ? 1 : 2;
+  const bool two =
+      std::none_of(ir.accesses.begin(), ir.accesses.end(), loads) && !has_many_instructions(ir, ir.vector());
+  return two ? 2 : 1;
 }
 
 /// How a thread block of ReduceOuter is cut, so that its states fit the shared memory of every target. A tree block has

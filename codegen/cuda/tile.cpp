@@ -2,8 +2,11 @@
 #include "codegen/cuda/tile.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+
+#include "codegen/ir/usual.h"
 
 namespace tarry::codegen::cuda {
 
@@ -74,19 +77,58 @@ std::vector<TileWriter::Load> TileWriter::buffer_loads() const {
 }
 
 /// A term is linear along rows or along columns: it holds in the tile where it holds at both ends.
+std::vector<std::string> TileWriter::tests(const GuardTerm& term, const TileRange& box) const {
+  const bool rows = along_rows(term.access), columns = along_columns(term.access);
+  std::vector<std::string> all{
+      holds(term, rows ? std::to_string(box.first_row) : "0", columns ? std::to_string(box.first_column) : "0")};
+  if (columns && box.last_column > 0) all.push_back(holds(term, "0", std::to_string(box.last_column)));
+  if (rows && box.last_row > 0) all.push_back(holds(term, std::to_string(box.last_row), "0"));
+  return all;
+}
+
 std::string TileWriter::whole(const TileRange& box) const {
   std::string text = fmt::format("rows == {} && columns == {}", box.last_row + 1, box.last_column + 1);
   if (box.first_row < 0) text += " && row > 0";
   if (box.first_column < 0) text += " && column > 0";
-  const std::string first_row = std::to_string(box.first_row), first_column = std::to_string(box.first_column);
+  for (const Guard& g : ir_.guards)
+    for (const GuardTerm& term : g.terms)
+      for (const std::string& test : tests(term, box)) text += " && " + test;
+  return text;
+}
+
+/// A term holds nowhere in the tile where both ends lie before its interval, or both behind it.
+std::string TileWriter::misses(const GuardTerm& term) const {
+  const bool rows = along_rows(term.access), columns = along_columns(term.access);
+  const TileRange box = tile_box();
+  if ((!rows || box.last_row == 0) && (!columns || box.last_column == 0))
+    return fmt::format("!({})", holds(term, "0", "0"));
+  const char* word = ir_.wide_index ? "tarry_i64" : "tarry_i32";
+  const auto at = [&](int row, int column) {
+    const std::string by =
+        offset(term.access, rows ? std::to_string(row) : "0", columns ? std::to_string(column) : "0");
+    return fmt::format("({})({})", word, sum_text("t." + name(term.access), by));
+  };
+  const std::string first = at(0, 0), last = at(box.last_row, box.last_column),
+                    extent = fmt::format("({})p.{}", word, slot_name({SlotKind::Scalar, term.extent}));
+  return fmt::format("(({0} < 0 && {1} < 0) || ({0} >= {2} && {1} >= {2}))", first, last, extent);
+}
+
+std::string TileWriter::usual() const {
+  const TileRange box = tile_box();
+  std::string text = fmt::format("rows == {} && columns == {}", box.last_row + 1, box.last_column + 1);
+  std::set<std::string> known;
+  const auto add = [&](const std::string& test) {
+    if (known.insert(test).second) text += " && " + test;
+  };
   for (const Guard& g : ir_.guards) {
+    std::string missed;
     for (const GuardTerm& term : g.terms) {
-      text += " && " +
-              holds(term, along_rows(term.access) ? first_row : "0", along_columns(term.access) ? first_column : "0");
-      if (along_columns(term.access) && box.last_column > 0)
-        text += " && " + holds(term, "0", std::to_string(box.last_column));
-      if (along_rows(term.access) && box.last_row > 0) text += " && " + holds(term, std::to_string(box.last_row), "0");
+      if (g.usual)
+        for (const std::string& test : tests(term, box)) add(test);
+      else
+        missed += (missed.empty() ? "" : " || ") + misses(term);
     }
+    if (!g.usual) add("(" + missed + ")");
   }
   return text;
 }
@@ -142,37 +184,52 @@ std::string TileWriter::operand(Value v) const {
 
 void TileWriter::point() {
   for (Value v = 0; v < ir_.instrs.size(); ++v) {
-    const Instr& in = ir_.instrs[v];
-    const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
-    switch (in.kind) {
-      case InstrKind::Load:
-        out_.line(head +
-                  (access(in.index).buffer == kNone ? sum_text("t." + name(in.index), counted(in.index)) : loaded(in)) +
-                  ";");
-        break;
-      case InstrKind::Inside: out_.line(fmt::format("{}{};", head, inside(in.index))); break;
-      case InstrKind::Store:
-        out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(in.index), operand(in.args[0])));
-        break;
-      case InstrKind::Compute: {
-        std::vector<std::string> operands;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(in.args[i]));
-        out_.line(fmt::format("{}{};", head, expressions_.compute(v, operands)));
-        break;
-      }
-      case InstrKind::Scalar:
-      case InstrKind::Neighbour:
-      case InstrKind::Carried:
-      case InstrKind::While:
-      case InstrKind::Last:
-      case InstrKind::Number:
-      case InstrKind::Keep:
-      case InstrKind::Kept:
-      case InstrKind::Result:
-      case InstrKind::Fold:
-      case InstrKind::Index:
-      case InstrKind::Gather: break;
+    const auto& args = ir_.instrs[v].args;
+    instruction(v, {args.begin(), args.end()});
+  }
+}
+
+void TileWriter::usual_point() {
+  const std::vector<bool> needed = usually_needed(ir_);
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    if (!needed[v]) continue;
+    std::vector<Value> args;
+    for (const Value arg : ir_.instrs[v].args) args.push_back(arg == kNone ? kNone : usual_value(ir_, arg));
+    instruction(v, args);
+  }
+}
+
+void TileWriter::instruction(Value v, const std::vector<Value>& args) {
+  const Instr& in = ir_.instrs[v];
+  const std::string head = fmt::format("const {} {} = ", c_type(in.dtype), value_name(v));
+  switch (in.kind) {
+    case InstrKind::Load:
+      out_.line(head +
+                (access(in.index).buffer == kNone ? sum_text("t." + name(in.index), counted(in.index)) : loaded(in)) +
+                ";");
+      break;
+    case InstrKind::Inside: out_.line(fmt::format("{}{};", head, inside(in.index))); break;
+    case InstrKind::Store:
+      out_.line(fmt::format("y{}[{}] = {};", in.index, result_index(in.index), operand(args[0])));
+      break;
+    case InstrKind::Compute: {
+      std::vector<std::string> operands;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(arity(in)); ++i) operands.push_back(operand(args[i]));
+      out_.line(fmt::format("{}{};", head, shares_block(v) ? block_word(v) : expressions_.compute(v, operands)));
+      break;
     }
+    case InstrKind::Scalar:
+    case InstrKind::Neighbour:
+    case InstrKind::Carried:
+    case InstrKind::While:
+    case InstrKind::Last:
+    case InstrKind::Number:
+    case InstrKind::Keep:
+    case InstrKind::Kept:
+    case InstrKind::Result:
+    case InstrKind::Fold:
+    case InstrKind::Index:
+    case InstrKind::Gather: break;
   }
 }
 

@@ -25,6 +25,8 @@ class TileWriter {
   [[nodiscard]] virtual std::string inside(std::uint32_t guard) const = 0;
   /// The value of an iota at the point.
   [[nodiscard]] virtual std::string counted(std::uint32_t access) const = 0;
+  /// True if the words of a draw are in memory of the thread: dV[row][column].
+  [[nodiscard]] virtual bool shares_block(Value) const { return false; }
   /// Index of the point among the results of its thread that one store takes to memory.
   [[nodiscard]] virtual std::string result_index(std::uint32_t access) const = 0;
 
@@ -34,6 +36,7 @@ class TileWriter {
   [[nodiscard]] bool along_columns(std::uint32_t a) const { return moves(a, ir_.rank - 1); }
   [[nodiscard]] std::string name(std::uint32_t a) const;
   [[nodiscard]] std::string operand(Value v) const;
+  [[nodiscard]] static std::string block_word(Value v) { return "d" + std::to_string(v) + "[r][c]"; }
   /// True if an access has an address or an offset of its own.
   [[nodiscard]] bool is_placed(std::uint32_t a) const { return access(a).window == kNone || access(a).window == a; }
   /// The offset of an access at a row and a column of the tile, and a channel.
@@ -58,6 +61,8 @@ class TileWriter {
   /// True if all points of a box are there and all guards hold at them. `rows` and `columns` count as far as it goes.
   [[nodiscard]] std::string whole(const TileRange& box) const;
   [[nodiscard]] std::string whole() const { return whole(tile_box()); }
+  /// True if all points of the tile are there and each guard is as usual at all of them.
+  [[nodiscard]] std::string usual() const;
   /// Loads and stores of runs of elements: $N_get, $N_put.
   static std::string_view runs();
 
@@ -65,7 +70,8 @@ class TileWriter {
   void find(const TileRange& box);  ///< from `number`, a tile's: row, column, t, and rows and columns that are there,
                                     ///< up to the end of the box
   void find() { find(tile_box()); }
-  void point();  ///< all instructions; a store of access A goes to yA[result_index()]
+  void point();        ///< all instructions; a store of access A goes to yA[result_index()]
+  void usual_point();  ///< the same where guards are as usual
   KernelSource finish(int threads);
 
   const KernelIr& ir_;
@@ -74,6 +80,9 @@ class TileWriter {
   CodeWriter out_;
 
  private:
+  [[nodiscard]] std::vector<std::string> tests(const GuardTerm& term, const TileRange& box) const;
+  [[nodiscard]] std::string misses(const GuardTerm& term) const;
+  void instruction(Value v, const std::vector<Value>& args);
   [[nodiscard]] bool moves(std::uint32_t a, int dimension) const {
     return dimension >= 0 && access(a).strides[static_cast<std::size_t>(dimension)] != StrideClass::Zero;
   }

@@ -58,7 +58,8 @@ struct PointwiseLayout {
 struct StencilLayout {
   int vector = 1;
   int rows = 1;
-  [[nodiscard]] std::array<LayoutField, 1> fields() const { return {{{"rows", rows}}}; }
+  bool apart = false;  ///< tiles where guards are not as usual are few: they go part by part
+  [[nodiscard]] std::array<LayoutField, 2> fields() const { return {{{"rows", rows}, {"apart", apart}}}; }
   [[nodiscard]] int row_dimension(const KernelIr& ir) const;
   [[nodiscard]] int tile(const KernelIr& ir, int dimension) const;
 };

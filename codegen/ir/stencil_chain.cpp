@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "codegen/ir/usual.h"
+
 namespace tarry::codegen {
 namespace {
 
@@ -27,26 +29,19 @@ class Finder {
   }
 
  private:
-  /// The instruction whose value `v` has where every guard holds.
-  [[nodiscard]] Value chosen(Value v) const {
-    while (ir_.instrs[v].kind == InstrKind::Compute && ir_.instrs[v].op == Op::Where &&
-           ir_.instrs[ir_.instrs[v].args[0]].kind == InstrKind::Inside)
-      v = ir_.instrs[v].args[1];
-    return v;
-  }
-
   void name(Value v) {
     const Instr& in = ir_.instrs[v];
     std::vector<std::int64_t> key{static_cast<std::int64_t>(in.kind)};
     Shift at{0, 0};
+    if (is_usually_zero(ir_, in)) return;
     if (in.kind == InstrKind::Load) {
       const Access& a = ir_.accesses[in.index];
       if (a.window != kNone) at = {a.row, a.column};
       key.push_back(a.window != kNone ? a.window : in.index);
     } else if (in.kind == InstrKind::Compute) {
-      if (chosen(v) != v) {
-        chain_.value_of[v] = chain_.value_of[chosen(v)];
-        chain_.shift_of[v] = chain_.shift_of[chosen(v)];
+      if (const Value taken = usual_value(ir_, v); taken != v) {
+        chain_.value_of[v] = chain_.value_of[taken];
+        chain_.shift_of[v] = chain_.shift_of[taken];
         return;
       }
       key.push_back(static_cast<std::int64_t>(in.op));

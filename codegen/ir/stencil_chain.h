@@ -27,11 +27,12 @@ struct ChainPass {
   std::vector<std::uint32_t> values;
 };
 
-/// Where every guard holds: what a tile computes, each value once.
+/// Where guards are as usual (usual.h): what a tile computes, each value once.
 struct Chain {
   std::vector<ChainValue> values;
   std::vector<ChainPass> passes;
-  std::vector<std::uint32_t> value_of;    ///< per instruction: its value, kNone for a scalar, an Inside or a store
+  std::vector<std::uint32_t> value_of;    ///< per instruction: its value; kNone for a store and for what is the same
+                                          ///< everywhere: a scalar, an Inside, a load that is zero
   std::vector<Shift> shift_of;            ///< per instruction
   [[nodiscard]] bool worthwhile() const;  ///< true if something is computed at several shifts
 };

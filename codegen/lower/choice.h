@@ -15,6 +15,8 @@ inline constexpr int kWarpRowExtent =
     4096;                                ///< a warp per row up to here, or a block; a block per piece of a row beyond
 inline constexpr int kReduceVector = 4;  ///< consecutive elements that a GPU thread loads along the reduced axis
 
+inline constexpr int kDrawBlock = 4;  ///< words of a block of Philox
+
 /// True if an access loads from a buffer.
 inline bool is_load(const Access& a) { return a.buffer != kNone && !a.store; }
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kShortExtent = 32;  // a tile of a transpose would be mostly empty
 constexpr std::int64_t kRun = 4096;        // whose elements, times a short extent, the caches of a core hold
-constexpr int kDrawBlock = 4;              // words of a block of Philox
 constexpr int kMixedVector = 8;            // elements of a vector where values are wider than memory
 
 /// Cuts the last dimension in two, the inner one of at most kRun elements, where it is longer and has such a divisor.

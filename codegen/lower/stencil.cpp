@@ -6,6 +6,7 @@
 
 #include "codegen/ir/fit.h"
 #include "codegen/ir/stencil_chain.h"
+#include "codegen/ir/usual.h"
 #include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
@@ -14,17 +15,24 @@ namespace {
 constexpr std::int64_t kFarthest = 8;  // rows or columns between two accesses of a window
 constexpr int kMostRows = 8;           // of a tile: its loads are in flight together
 constexpr int kMostColumns = 4;
+constexpr int kChainColumns = 2;          // share what a chain computes for neighbours
 constexpr std::int64_t kFewRows = 512;  // up to here a space needs its threads more than a thread its rows
 // For the elements that a thread loads. Measured on an H200: five points under a guard 0.132 ms with 36 of them, 0.136
 // with 60; 25 points without one 0.157 ms with 96, 0.182 with 64.
 constexpr int kElementRegisters = 96, kGuardedRegisters = 48;
 constexpr int kMostRegisters = 128;
+constexpr double kNearlyAll = 0.75;  ///< of the points lie in tiles that have a text of their own
 
 /// A copy of the kernel, put in order for tiles.
 class Stencil {
  public:
   explicit Stencil(const Choice& c)
-      : ir_(c.ir), args_(c.args), target_(c.target), layout_(ir_.layout.emplace<StencilLayout>()) {
+      : choice_(c),
+        ir_(c.ir),
+        args_(c.args),
+        scalars_(c.lowered.scalars),
+        target_(c.target),
+        layout_(ir_.layout.emplace<StencilLayout>()) {
     gather_short(ir_, args_);
   }
   Stencil(const Stencil&) = delete;
@@ -33,13 +41,13 @@ class Stencil {
   bool choose() {
     if (!fits_tiles() || !find_windows()) return false;
     choose_columns();
-    const bool guarded =
-        !ir_.guards.empty() && !find_chain(ir_).worthwhile();  // a chain's border has a text of its own
-    const int most = guarded ? kGuardedRegisters : kElementRegisters;
-    layout_.rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
-    while (registers() > most && layout_.rows > 1) layout_.rows /= 2;
-    while (registers() > most && layout_.vector > 1) layout_.vector /= 2;
-    while (has_many_instructions(ir_, layout_.rows * layout_.vector) && layout_.rows > 1) layout_.rows /= 2;
+    layout_.apart = !ir_.guards.empty();
+    choose_rows();
+    if (layout_.apart && usual_share() < kNearlyAll) {
+      layout_.apart = false;
+      choose_columns();
+      choose_rows();
+    }
     if (registers() > kMostRegisters) return false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) align(a);
     return true;
@@ -128,6 +136,43 @@ class Stencil {
     return true;
   }
 
+  void choose_rows() {
+    // The border of a chain, and of tiles that are apart, has a text of its own.
+    const bool guarded = !ir_.guards.empty() && !layout_.apart && !find_chain(ir_).worthwhile();
+    const int most = guarded ? kGuardedRegisters : kElementRegisters;
+    layout_.rows = ir_.rank > 1 && args_.outer_count() / args_.extents.back() > kFewRows ? kMostRows : 1;
+    while (registers() > most && layout_.rows > 1) layout_.rows /= 2;
+    while (registers() > most && layout_.vector > 1) layout_.vector /= 2;
+    const auto is_long = [&] { return has_many_instructions(ir_, layout_.rows * layout_.vector); };
+    while (is_long() && layout_.rows > 1) layout_.rows /= 2;
+    while (is_long() && layout_.vector > kChainColumns) layout_.vector /= 2;
+  }
+
+  /// The part of the points whose tiles lie in the longest interval of each dimension in which no guard changes.
+  [[nodiscard]] double usual_share() const {
+    double share = 1;
+    for (int d = 0; d < ir_.rank; ++d) {
+      std::vector<std::int64_t> cuts{0, args_.extents[d]};
+      for (const Guard& g : ir_.guards) {
+        for (const GuardTerm& term : g.terms) {
+          const AccessArgs& iota = args_.accesses[term.access];
+          const std::int64_t step = iota.strides[d];
+          if (step == 0) continue;
+          const auto extent = static_cast<std::int64_t>(scalars_[term.extent].constant);
+          for (const std::int64_t at : {-iota.offset, extent - iota.offset})
+            cuts.push_back(std::clamp<std::int64_t>(at / step, 0, args_.extents[d]));
+        }
+      }
+      std::ranges::sort(cuts);
+      const std::int64_t tile = layout_.tile(ir_, d);
+      std::int64_t most = 0;
+      for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+        most = std::max(most, cuts[i + 1] / tile - (cuts[i] + tile - 1) / tile);
+      share *= static_cast<double>(most * tile) / static_cast<double>(args_.extents[d]);
+    }
+    return share;
+  }
+
   /// True if every row begins at the same place of a vector; buffers start at 256-byte boundaries.
   [[nodiscard]] bool rows_fit(std::size_t access, int v) const {
     const graph::Dims& strides = args_.accesses[access].strides;
@@ -136,7 +181,12 @@ class Stencil {
 
   void align(std::uint32_t access) {
     Access& a = ir_.accesses[access];
-    if (a.buffer == kNone || layout_.vector == 1 || a.strides.back() != StrideClass::One) return;
+    if (layout_.vector == 1 || a.strides.back() != StrideClass::One) return;
+    if (a.buffer == kNone) {
+      a.aligned = choice_.numbers_draw(access) &&
+                  is_aligned(args_.accesses[access], std::min(layout_.vector, kDrawBlock), ir_.rank - 1);
+      return;
+    }
     a.aligned = rows_fit(access, layout_.vector);
     if (a.aligned && a.window == access) {
       const std::int64_t past = args_.accesses[access].offset % layout_.vector;
@@ -144,19 +194,28 @@ class Stencil {
     }
   }
 
-  /// Registers of a thread for the elements that it loads.
+  /// Registers of a thread for the elements that it loads; where tiles are apart, of those with guards as usual.
   [[nodiscard]] int registers() const {
+    const std::vector<bool> needed = usually_needed(ir_);
+    std::vector<bool> loaded(ir_.accesses.size());
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (const Instr& in = ir_.instrs[v]; in.kind == InstrKind::Load)
+        loaded[in.index] = loaded[in.index] || !layout_.apart || (needed[v] && !is_usually_zero(ir_, in));
     int sum = 0;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
       if (ir_.accesses[a].window != a) continue;
       int top = 0, bottom = 0, left = 0, right = 0;
-      for (const Access& m : ir_.accesses) {
-        if (m.window != a) continue;
+      bool any = false;
+      for (std::uint32_t b = a; b < ir_.accesses.size(); ++b) {
+        const Access& m = ir_.accesses[b];
+        if (m.window != a || !loaded[b]) continue;
+        any = true;
         top = std::min<int>(top, m.row);
         bottom = std::max<int>(bottom, m.row);
         left = std::min<int>(left, m.column);
         right = std::max<int>(right, m.column);
       }
+      if (!any) continue;
       const int rows = varies(ir_.accesses[a], 2) ? layout_.rows + bottom - top : 1;
       const int columns = varies(ir_.accesses[a], 1) ? layout_.vector + right - left : 1;
       sum += rows * columns * (itemsize(ir_.buffers[ir_.accesses[a].buffer]) > 4 ? 2 : 1);
@@ -164,8 +223,10 @@ class Stencil {
     return sum;
   }
 
+  const Choice& choice_;
   KernelIr ir_;
   KernelArgs args_;
+  const std::vector<ScalarRef>& scalars_;
   const graph::Target& target_;
   StencilLayout& layout_;
 };

@@ -25,8 +25,9 @@ Lies lies(const Graph& g, const Source& read, const Dims& whole, int but) {
   return found;
 }
 
-Writes::Writes(const Graph& g) : g_(&g) {
+Writes::Writes(const Graph& g) : g_(&g), viewed_(g.nodes.size()) {
   for (NodeId id = 0; id < g.nodes.size(); ++id) {
+    if (g.nodes[id].op == Op::View) viewed_[g.nodes[id].inputs[0].node] = true;
     if (g.nodes[id].op != Op::Update || !g.updates[g.nodes[id].payload].dense()) continue;
     const auto base = places_.find(g.nodes[id].inputs[0].node);
     const bool goes_on =
@@ -100,12 +101,12 @@ NodeId Writes::latest(NodeId view) const {
   const auto found = places_.find(last);
   if (found == places_.end()) return last;
   const Chain& chain = chains_[found->second.chain];
-  if (static_cast<std::int64_t>(chain.at.size()) < kFewestPlaces) return last;
+  const bool is_long = static_cast<std::int64_t>(chain.at.size()) >= kFewestPlaces;
   Source read{{}, g.views[n.payload], g.shape(last)};
   for (std::size_t i = found->second.position + 1; i < chain.updates.size() && chain.updates[i] < view; ++i) {
     read.edge = {chain.updates[i], 0};
     if (i > found->second.position + kMostOthers || lies(g, read, g.shape(view)) != Lies::Outside) break;
-    last = chain.updates[i];
+    if (is_long || viewed_[chain.updates[i]]) last = chain.updates[i];
   }
   return last;
 }

@@ -23,8 +23,9 @@ class Writes {
   /// The place that is read at coordinates of `lanes`, behind all updates whose box holds all of it or nothing. The
   /// work is logarithmic in the updates that write one place of an axis each.
   [[nodiscard]] Source resolve(Source s, const Dims& lanes) const;
-  /// The last update before a view that holds what the view reads of an earlier one: of a long chain, where both are
-  /// read, the levels need one result then.
+  /// The last update before a view that holds what the view reads of an earlier one. Of a short chain it is one that
+  /// others view too: what is viewed is often stored, and one array is then where several were. Of a long chain it is
+  /// any: the levels need one result.
   [[nodiscard]] NodeId latest(NodeId view) const;
 
  private:
@@ -41,6 +42,7 @@ class Writes {
   [[nodiscard]] std::optional<std::int64_t> place_read(const Chain& chain, const Source& s) const;
 
   const Graph* g_;
+  std::vector<bool> viewed_;  ///< by node
   std::vector<Chain> chains_;
   std::unordered_map<NodeId, Place> places_;
 };

@@ -52,89 +52,84 @@ struct ENTRY_at {
 };
 __device__ __forceinline__ void ENTRY_passes(const ENTRY_params& p, const ENTRY_at& t) {
   const tarry_u32 rs = 255u, cs = 15u;
-  const tarry_u32 rs0 = rs, cs0 = cs;
-  const tarry_u32 rs1 = rs, cs1 = cs;
-  const tarry_u32 rs2 = rs, cs2 = cs;
-  const tarry_u32 rs3 = rs, cs3 = cs;
-  const tarry_u32 rs4 = rs, cs4 = cs;
   float x0[12][8] = {};
   {
-    const tarry_u32 wanted = (rs1 >> 0 & 1u ? cs1 << 2 : 0u);
+    const tarry_u32 wanted = (rs >> 0 & 1u ? cs << 2 : 0u);
     const float* from = t.a0 + -2 * p.t0_0;
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[0] + 2);
   }
   {
-    const tarry_u32 wanted = (rs0 >> 0 & 1u ? cs0 << 2 : 0u) | (rs1 >> 1 & 1u ? cs1 << 2 : 0u) | (rs1 >> 0 & 1u ? cs1 << 1 : 0u) | (rs1 >> 0 & 1u ? cs1 << 3 : 0u) | (rs3 >> 0 & 1u ? cs3 << 1 : 0u) | (rs4 >> 0 & 1u ? cs4 << 3 : 0u);
+    const tarry_u32 wanted = (rs >> 0 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 2 : 0u) | (rs >> 0 & 1u ? cs << 1 : 0u) | (rs >> 0 & 1u ? cs << 3 : 0u);
     const float* from = t.a0 + -1 * p.t0_0;
     ENTRY_get<float, 1>(from + -1, wanted >> 1 & 1u, x0[1] + 1);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[1] + 2);
     ENTRY_get<float, 1>(from + 4, wanted >> 6 & 1u, x0[1] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 0 & 1u ? cs << 2 : 0u) | (rs0 >> 1 & 1u ? cs0 << 2 : 0u) | (rs0 >> 0 & 1u ? cs0 << 1 : 0u) | (rs0 >> 0 & 1u ? cs0 << 3 : 0u) | (rs1 >> 2 & 1u ? cs1 << 2 : 0u) | (rs1 >> 1 & 1u ? cs1 << 1 : 0u) | (rs1 >> 1 & 1u ? cs1 << 3 : 0u) | (rs3 >> 1 & 1u ? cs3 << 1 : 0u) | (rs3 >> 0 & 1u ? cs3 : 0u) | (rs4 >> 1 & 1u ? cs4 << 3 : 0u) | (rs4 >> 0 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 0 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 2 : 0u) | (rs >> 0 & 1u ? cs << 1 : 0u) | (rs >> 0 & 1u ? cs << 3 : 0u) | (rs >> 2 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 1 : 0u) | (rs >> 1 & 1u ? cs << 3 : 0u) | (rs >> 0 & 1u ? cs : 0u) | (rs >> 0 & 1u ? cs << 4 : 0u);
     const float* from = t.a0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[2] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[2] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[2] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 1 & 1u ? cs << 2 : 0u) | (rs0 >> 2 & 1u ? cs0 << 2 : 0u) | (rs0 >> 0 & 1u ? cs0 << 2 : 0u) | (rs0 >> 1 & 1u ? cs0 << 1 : 0u) | (rs0 >> 1 & 1u ? cs0 << 3 : 0u) | (rs1 >> 3 & 1u ? cs1 << 2 : 0u) | (rs1 >> 2 & 1u ? cs1 << 1 : 0u) | (rs1 >> 2 & 1u ? cs1 << 3 : 0u) | (rs2 >> 0 & 1u ? cs2 << 1 : 0u) | (rs2 >> 0 & 1u ? cs2 << 3 : 0u) | (rs3 >> 2 & 1u ? cs3 << 1 : 0u) | (rs3 >> 0 & 1u ? cs3 << 1 : 0u) | (rs3 >> 1 & 1u ? cs3 : 0u) | (rs4 >> 2 & 1u ? cs4 << 3 : 0u) | (rs4 >> 0 & 1u ? cs4 << 3 : 0u) | (rs4 >> 1 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 1 & 1u ? cs << 2 : 0u) | (rs >> 2 & 1u ? cs << 2 : 0u) | (rs >> 0 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 1 : 0u) | (rs >> 1 & 1u ? cs << 3 : 0u) | (rs >> 3 & 1u ? cs << 2 : 0u) | (rs >> 2 & 1u ? cs << 1 : 0u) | (rs >> 2 & 1u ? cs << 3 : 0u) | (rs >> 0 & 1u ? cs << 1 : 0u) | (rs >> 0 & 1u ? cs << 3 : 0u) | (rs >> 1 & 1u ? cs : 0u) | (rs >> 1 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 1 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[3] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[3] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[3] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 2 & 1u ? cs << 2 : 0u) | (rs0 >> 3 & 1u ? cs0 << 2 : 0u) | (rs0 >> 1 & 1u ? cs0 << 2 : 0u) | (rs0 >> 2 & 1u ? cs0 << 1 : 0u) | (rs0 >> 2 & 1u ? cs0 << 3 : 0u) | (rs1 >> 4 & 1u ? cs1 << 2 : 0u) | (rs1 >> 3 & 1u ? cs1 << 1 : 0u) | (rs1 >> 3 & 1u ? cs1 << 3 : 0u) | (rs2 >> 0 & 1u ? cs2 << 2 : 0u) | (rs2 >> 1 & 1u ? cs2 << 1 : 0u) | (rs2 >> 1 & 1u ? cs2 << 3 : 0u) | (rs3 >> 3 & 1u ? cs3 << 1 : 0u) | (rs3 >> 1 & 1u ? cs3 << 1 : 0u) | (rs3 >> 2 & 1u ? cs3 : 0u) | (rs4 >> 3 & 1u ? cs4 << 3 : 0u) | (rs4 >> 1 & 1u ? cs4 << 3 : 0u) | (rs4 >> 2 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 2 & 1u ? cs << 2 : 0u) | (rs >> 3 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 2 : 0u) | (rs >> 2 & 1u ? cs << 1 : 0u) | (rs >> 2 & 1u ? cs << 3 : 0u) | (rs >> 4 & 1u ? cs << 2 : 0u) | (rs >> 3 & 1u ? cs << 1 : 0u) | (rs >> 3 & 1u ? cs << 3 : 0u) | (rs >> 0 & 1u ? cs << 2 : 0u) | (rs >> 1 & 1u ? cs << 1 : 0u) | (rs >> 1 & 1u ? cs << 3 : 0u) | (rs >> 2 & 1u ? cs : 0u) | (rs >> 2 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 2 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[4] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[4] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[4] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 3 & 1u ? cs << 2 : 0u) | (rs0 >> 4 & 1u ? cs0 << 2 : 0u) | (rs0 >> 2 & 1u ? cs0 << 2 : 0u) | (rs0 >> 3 & 1u ? cs0 << 1 : 0u) | (rs0 >> 3 & 1u ? cs0 << 3 : 0u) | (rs1 >> 5 & 1u ? cs1 << 2 : 0u) | (rs1 >> 4 & 1u ? cs1 << 1 : 0u) | (rs1 >> 4 & 1u ? cs1 << 3 : 0u) | (rs2 >> 1 & 1u ? cs2 << 2 : 0u) | (rs2 >> 2 & 1u ? cs2 << 1 : 0u) | (rs2 >> 2 & 1u ? cs2 << 3 : 0u) | (rs3 >> 4 & 1u ? cs3 << 1 : 0u) | (rs3 >> 2 & 1u ? cs3 << 1 : 0u) | (rs3 >> 3 & 1u ? cs3 : 0u) | (rs4 >> 4 & 1u ? cs4 << 3 : 0u) | (rs4 >> 2 & 1u ? cs4 << 3 : 0u) | (rs4 >> 3 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 3 & 1u ? cs << 2 : 0u) | (rs >> 4 & 1u ? cs << 2 : 0u) | (rs >> 2 & 1u ? cs << 2 : 0u) | (rs >> 3 & 1u ? cs << 1 : 0u) | (rs >> 3 & 1u ? cs << 3 : 0u) | (rs >> 5 & 1u ? cs << 2 : 0u) | (rs >> 4 & 1u ? cs << 1 : 0u) | (rs >> 4 & 1u ? cs << 3 : 0u) | (rs >> 1 & 1u ? cs << 2 : 0u) | (rs >> 2 & 1u ? cs << 1 : 0u) | (rs >> 2 & 1u ? cs << 3 : 0u) | (rs >> 3 & 1u ? cs : 0u) | (rs >> 3 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 3 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[5] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[5] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[5] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 4 & 1u ? cs << 2 : 0u) | (rs0 >> 5 & 1u ? cs0 << 2 : 0u) | (rs0 >> 3 & 1u ? cs0 << 2 : 0u) | (rs0 >> 4 & 1u ? cs0 << 1 : 0u) | (rs0 >> 4 & 1u ? cs0 << 3 : 0u) | (rs1 >> 6 & 1u ? cs1 << 2 : 0u) | (rs1 >> 5 & 1u ? cs1 << 1 : 0u) | (rs1 >> 5 & 1u ? cs1 << 3 : 0u) | (rs2 >> 2 & 1u ? cs2 << 2 : 0u) | (rs2 >> 3 & 1u ? cs2 << 1 : 0u) | (rs2 >> 3 & 1u ? cs2 << 3 : 0u) | (rs3 >> 5 & 1u ? cs3 << 1 : 0u) | (rs3 >> 3 & 1u ? cs3 << 1 : 0u) | (rs3 >> 4 & 1u ? cs3 : 0u) | (rs4 >> 5 & 1u ? cs4 << 3 : 0u) | (rs4 >> 3 & 1u ? cs4 << 3 : 0u) | (rs4 >> 4 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 4 & 1u ? cs << 2 : 0u) | (rs >> 5 & 1u ? cs << 2 : 0u) | (rs >> 3 & 1u ? cs << 2 : 0u) | (rs >> 4 & 1u ? cs << 1 : 0u) | (rs >> 4 & 1u ? cs << 3 : 0u) | (rs >> 6 & 1u ? cs << 2 : 0u) | (rs >> 5 & 1u ? cs << 1 : 0u) | (rs >> 5 & 1u ? cs << 3 : 0u) | (rs >> 2 & 1u ? cs << 2 : 0u) | (rs >> 3 & 1u ? cs << 1 : 0u) | (rs >> 3 & 1u ? cs << 3 : 0u) | (rs >> 4 & 1u ? cs : 0u) | (rs >> 4 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 4 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[6] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[6] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[6] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 5 & 1u ? cs << 2 : 0u) | (rs0 >> 6 & 1u ? cs0 << 2 : 0u) | (rs0 >> 4 & 1u ? cs0 << 2 : 0u) | (rs0 >> 5 & 1u ? cs0 << 1 : 0u) | (rs0 >> 5 & 1u ? cs0 << 3 : 0u) | (rs1 >> 7 & 1u ? cs1 << 2 : 0u) | (rs1 >> 6 & 1u ? cs1 << 1 : 0u) | (rs1 >> 6 & 1u ? cs1 << 3 : 0u) | (rs2 >> 3 & 1u ? cs2 << 2 : 0u) | (rs2 >> 4 & 1u ? cs2 << 1 : 0u) | (rs2 >> 4 & 1u ? cs2 << 3 : 0u) | (rs3 >> 6 & 1u ? cs3 << 1 : 0u) | (rs3 >> 4 & 1u ? cs3 << 1 : 0u) | (rs3 >> 5 & 1u ? cs3 : 0u) | (rs4 >> 6 & 1u ? cs4 << 3 : 0u) | (rs4 >> 4 & 1u ? cs4 << 3 : 0u) | (rs4 >> 5 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 5 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 2 : 0u) | (rs >> 4 & 1u ? cs << 2 : 0u) | (rs >> 5 & 1u ? cs << 1 : 0u) | (rs >> 5 & 1u ? cs << 3 : 0u) | (rs >> 7 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 1 : 0u) | (rs >> 6 & 1u ? cs << 3 : 0u) | (rs >> 3 & 1u ? cs << 2 : 0u) | (rs >> 4 & 1u ? cs << 1 : 0u) | (rs >> 4 & 1u ? cs << 3 : 0u) | (rs >> 5 & 1u ? cs : 0u) | (rs >> 5 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 5 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[7] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[7] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[7] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 6 & 1u ? cs << 2 : 0u) | (rs0 >> 7 & 1u ? cs0 << 2 : 0u) | (rs0 >> 5 & 1u ? cs0 << 2 : 0u) | (rs0 >> 6 & 1u ? cs0 << 1 : 0u) | (rs0 >> 6 & 1u ? cs0 << 3 : 0u) | (rs1 >> 7 & 1u ? cs1 << 1 : 0u) | (rs1 >> 7 & 1u ? cs1 << 3 : 0u) | (rs2 >> 4 & 1u ? cs2 << 2 : 0u) | (rs2 >> 5 & 1u ? cs2 << 1 : 0u) | (rs2 >> 5 & 1u ? cs2 << 3 : 0u) | (rs3 >> 7 & 1u ? cs3 << 1 : 0u) | (rs3 >> 5 & 1u ? cs3 << 1 : 0u) | (rs3 >> 6 & 1u ? cs3 : 0u) | (rs4 >> 7 & 1u ? cs4 << 3 : 0u) | (rs4 >> 5 & 1u ? cs4 << 3 : 0u) | (rs4 >> 6 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 6 & 1u ? cs << 2 : 0u) | (rs >> 7 & 1u ? cs << 2 : 0u) | (rs >> 5 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 1 : 0u) | (rs >> 6 & 1u ? cs << 3 : 0u) | (rs >> 7 & 1u ? cs << 1 : 0u) | (rs >> 7 & 1u ? cs << 3 : 0u) | (rs >> 4 & 1u ? cs << 2 : 0u) | (rs >> 5 & 1u ? cs << 1 : 0u) | (rs >> 5 & 1u ? cs << 3 : 0u) | (rs >> 6 & 1u ? cs : 0u) | (rs >> 6 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 6 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[8] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[8] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[8] + 6);
   }
   {
-    const tarry_u32 wanted = (rs >> 7 & 1u ? cs << 2 : 0u) | (rs0 >> 6 & 1u ? cs0 << 2 : 0u) | (rs0 >> 7 & 1u ? cs0 << 1 : 0u) | (rs0 >> 7 & 1u ? cs0 << 3 : 0u) | (rs2 >> 5 & 1u ? cs2 << 2 : 0u) | (rs2 >> 6 & 1u ? cs2 << 1 : 0u) | (rs2 >> 6 & 1u ? cs2 << 3 : 0u) | (rs3 >> 6 & 1u ? cs3 << 1 : 0u) | (rs3 >> 7 & 1u ? cs3 : 0u) | (rs4 >> 6 & 1u ? cs4 << 3 : 0u) | (rs4 >> 7 & 1u ? cs4 << 4 : 0u);
+    const tarry_u32 wanted = (rs >> 7 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 2 : 0u) | (rs >> 7 & 1u ? cs << 1 : 0u) | (rs >> 7 & 1u ? cs << 3 : 0u) | (rs >> 5 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 1 : 0u) | (rs >> 6 & 1u ? cs << 3 : 0u) | (rs >> 7 & 1u ? cs : 0u) | (rs >> 7 & 1u ? cs << 4 : 0u);
     const float* from = t.a0 + 7 * p.t0_0;
     ENTRY_get<float, 2>(from + -2, wanted >> 0 & 3u, x0[9] + 0);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[9] + 2);
     ENTRY_get<float, 2>(from + 4, wanted >> 6 & 3u, x0[9] + 6);
   }
   {
-    const tarry_u32 wanted = (rs0 >> 7 & 1u ? cs0 << 2 : 0u) | (rs2 >> 6 & 1u ? cs2 << 2 : 0u) | (rs2 >> 7 & 1u ? cs2 << 1 : 0u) | (rs2 >> 7 & 1u ? cs2 << 3 : 0u) | (rs3 >> 7 & 1u ? cs3 << 1 : 0u) | (rs4 >> 7 & 1u ? cs4 << 3 : 0u);
+    const tarry_u32 wanted = (rs >> 7 & 1u ? cs << 2 : 0u) | (rs >> 6 & 1u ? cs << 2 : 0u) | (rs >> 7 & 1u ? cs << 1 : 0u) | (rs >> 7 & 1u ? cs << 3 : 0u);
     const float* from = t.a0 + 8 * p.t0_0;
     ENTRY_get<float, 1>(from + -1, wanted >> 1 & 1u, x0[10] + 1);
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[10] + 2);
     ENTRY_get<float, 1>(from + 4, wanted >> 6 & 1u, x0[10] + 6);
   }
   {
-    const tarry_u32 wanted = (rs2 >> 7 & 1u ? cs2 << 2 : 0u);
+    const tarry_u32 wanted = (rs >> 7 & 1u ? cs << 2 : 0u);
     const float* from = t.a0 + 9 * p.t0_0;
     ENTRY_get<float, 4>(from + 0, wanted >> 2 & 15u, x0[11] + 2);
   }
@@ -340,7 +335,7 @@ extern "C" __global__ void __launch_bounds__(256) ENTRY(const __grid_constant__ 
   t.o7 = p.o7 + row;
   t.o14 = p.o14 + column;
   t.a21 = p.a21 + row * p.t21_0 + column;
-  if (rows == 8 && columns == 4 && (tarry_u32)(t.o1) < (tarry_u32)p.s1 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s1 && (tarry_u32)(t.o2) < (tarry_u32)p.s1 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s1 && (tarry_u32)(t.o7) < (tarry_u32)p.s3 && (tarry_u32)(t.o7 + 7) < (tarry_u32)p.s3 && (tarry_u32)(t.o2) < (tarry_u32)p.s1 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s1 && (tarry_u32)(t.o1) < (tarry_u32)p.s3 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s3 && (tarry_u32)(t.o2) < (tarry_u32)p.s1 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s1 && (tarry_u32)(t.o1) < (tarry_u32)p.s1 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s1 && (tarry_u32)(t.o14) < (tarry_u32)p.s3 && (tarry_u32)(t.o14 + 3) < (tarry_u32)p.s3 && (tarry_u32)(t.o1) < (tarry_u32)p.s1 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s1 && (tarry_u32)(t.o2) < (tarry_u32)p.s3 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s3) return ENTRY_passes(p, t);
+  if (rows == 8 && columns == 4 && (tarry_u32)(t.o1) < (tarry_u32)p.s1 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s1 && (tarry_u32)(t.o2) < (tarry_u32)p.s1 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s1 && (tarry_u32)(t.o7) < (tarry_u32)p.s3 && (tarry_u32)(t.o7 + 7) < (tarry_u32)p.s3 && (tarry_u32)(t.o1) < (tarry_u32)p.s3 && (tarry_u32)(t.o1 + 7) < (tarry_u32)p.s3 && (tarry_u32)(t.o14) < (tarry_u32)p.s3 && (tarry_u32)(t.o14 + 3) < (tarry_u32)p.s3 && (tarry_u32)(t.o2) < (tarry_u32)p.s3 && (tarry_u32)(t.o2 + 3) < (tarry_u32)p.s3) return ENTRY_passes(p, t);
 #pragma unroll 1
   for (int r = 0; r < rows; ++r) {
     ENTRY_tile<false>(p, t, 1, columns);

@@ -143,8 +143,8 @@ struct Maker {
     return add(Op::Update, dtype(base), shape(base), {base, value}, static_cast<std::uint32_t>(g.updates.size() - 1));
   }
   GraphEdge index(GraphEdge i, std::int64_t extent) {
-    return add(Op::Index, int64, shape(i), {i, scalar(static_cast<double>(extent), int64)},
-               graph::IndexAttributes{}.payload());
+    const GraphEdge n = scalar(static_cast<double>(extent), int64);  // before shape(i), which does not stay in place
+    return add(Op::Index, int64, shape(i), {i, n}, graph::IndexAttributes{}.payload());
   }
   GraphEdge gather(GraphEdge x, GraphEdge index, int axis) {
     return add(Op::Gather, dtype(x), shape(index), {x, index}, static_cast<std::uint32_t>(axis));

@@ -10,7 +10,7 @@ if (bool(k && k)) return;
 (void)(k || true);
 //== logical or of arrays, as meant : compiles
 (void)tarry::logical_or(k, true);
-//== keepdims as a positional argument : deleted function
+//== keepdims as a positional argument : deleted (function|operator)
 (void)tarry::sum(x, true);
 //== keepdims as a positional argument, as meant : compiles
 (void)tarry::sum(x, {}, {.keepdims = true});
@@ -23,17 +23,17 @@ bool b = bool(x);
 tarry::Array z = 1.0F;
 //== an array from a number, as meant : compiles
 tarry::Array z(1.0F);
-//== assigning to a part : deleted function
+//== assigning to a part : deleted (function|operator)
 x(0) = y;
 //== assigning to a part, as meant : compiles
 x.set({0}, y(0));
-//== assigning a number to a part : deleted function|no match
+//== assigning a number to a part : deleted (function|operator)|no match|no viable
 x(0) = 2.0F;
-//== adding to a part : deleted function
+//== adding to a part : deleted (function|operator)
 x(0) += y(0);
 //== adding to a part, as meant : compiles
 x.add({0}, y(0));
-//== adding to a temporary : deleted function
+//== adding to a temporary : deleted (function|operator)
 (x + y) += y;
 //== updating a temporary : passing .* discards|discards qualifiers|deleted function|as .this. argument
 (x + y).set({0}, 1);

@@ -1,0 +1,28 @@
+// usual_value(), usually_needed(): from stores to loads, by the sides of choices that are taken.
+#include "codegen/ir/usual.h"
+
+namespace tarry::codegen {
+
+Value usual_value(const KernelIr& ir, Value v) {
+  for (;;) {
+    const Instr& in = ir.instrs[v];
+    if (in.kind != InstrKind::Compute || in.op != Op::Where) return v;
+    const Instr& condition = ir.instrs[in.args[0]];
+    if (condition.kind != InstrKind::Inside) return v;
+    v = in.args[ir.guards[condition.index].usual ? 1 : 2];
+  }
+}
+
+std::vector<bool> usually_needed(const KernelIr& ir) {
+  std::vector<bool> needed(ir.instrs.size());
+  for (Value v = static_cast<Value>(ir.instrs.size()); v-- > 0;) {
+    const Instr& in = ir.instrs[v];
+    if (in.kind == InstrKind::Store) needed[v] = true;
+    if (!needed[v]) continue;
+    for (const Value arg : in.args)
+      if (arg != kNone) needed[usual_value(ir, arg)] = true;
+  }
+  return needed;
+}
+
+}  // namespace tarry::codegen

@@ -1,0 +1,21 @@
+// Kernels where guards are as usual: each holds, or does not, as in the largest part of the space in which none
+// changes (Guard::usual). There an Inside is a constant, a choice by it is one of its sides, and what only the other
+// side uses is not needed.
+#pragma once
+
+#include <vector>
+
+#include "codegen/ir/kernel_ir.h"
+
+namespace tarry::codegen {
+
+/// The value that `v` is there: of choices by a guard, the side that is taken.
+Value usual_value(const KernelIr& ir, Value v);
+/// True for a load whose guard does not hold there: it is zero.
+inline bool is_usually_zero(const KernelIr& ir, const Instr& in) {
+  return in.kind == InstrKind::Load && in.guard != kNone && !ir.guards[in.guard].usual;
+}
+/// Instructions of a map that its stores need there, the stores included.
+std::vector<bool> usually_needed(const KernelIr& ir);
+
+}  // namespace tarry::codegen
