@@ -6,7 +6,6 @@
 #define TARRY_CAST(FROM, F, S, T) \
   TARRY_FN T tarry_astype_##FROM##_##S(F x) { return (T)x; }
 #define TARRY_CAST_INTEGERS(S, T) \
-  TARRY_CAST(bool, tarry_u8, S, T) \
   TARRY_CAST(i8, tarry_i8, S, T) \
   TARRY_CAST(i16, tarry_i16, S, T) \
   TARRY_CAST(i32, tarry_i32, S, T) \
@@ -39,6 +38,7 @@ TARRY_TO_BOOL(f64, double)
   T upper = x >= end ? (T)(MAX) : inside; \
   return x < low ? (T)(MIN) : upper;
 #define TARRY_TO_INTEGER(S, T, MIN, MAX) \
+  TARRY_CAST(bool, tarry_u8, S, T) \
   TARRY_CAST_INTEGERS(S, T) \
   TARRY_FN T tarry_astype_f32_##S(float x) { TARRY_SATURATE(T, float, MIN, MAX) } \
   TARRY_FN T tarry_astype_f64_##S(double x) { TARRY_SATURATE(T, double, MIN, MAX) }
@@ -58,8 +58,10 @@ TARRY_TO_INTEGER(u16, tarry_u16, 0, 0xffff)
 TARRY_TO_INTEGER(u32, tarry_u32, 0, 0xffffffffu)
 //== to_integer_u64 : to_integer
 TARRY_TO_INTEGER(u64, tarry_u64, 0, 0xffffffffffffffffull)
+// A bool is a choice of two numbers: gcc finds no vectors in the conversion of a comparison whose operands are wider.
 //== to_float : cast : astype_bool astype_i8 astype_i16 astype_i32 astype_i64 astype_u8 astype_u16 astype_u32 astype_u64 astype_f32 astype_f64
 #define TARRY_TO_FLOAT(S, T) \
+  TARRY_FN T tarry_astype_bool_##S(tarry_u8 x) { return x ? (T)1 : (T)0; } \
   TARRY_CAST_INTEGERS(S, T) \
   TARRY_CAST(f32, float, S, T) \
   TARRY_CAST(f64, double, S, T)
