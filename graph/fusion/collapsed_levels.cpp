@@ -102,6 +102,7 @@ CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<con
 
 Fusion CollapsedLevels::expand(Fusion found) const {
   Fusion out;
+  out.seconds = found.seconds;
   out.group_of.assign(g_.nodes.size(), kNoId);
   out.recomputed_set_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);
   std::vector<bool> made(kernels_.size());

@@ -45,7 +45,9 @@ Fusion search(const FusionGraph& f, const CostModel& cost, const Limits& limits)
   if (!p.usable()) return greedy;
   refine(p, model, f, refinement_budget(f.g.nodes.size()));
   const std::vector<RowColumnPair> pairs = pair_rows_and_columns(f, p, cost, limits);
-  return p.emit(greedy.unfused, pairs);
+  Fusion found = p.emit(greedy.unfused, pairs);
+  found.seconds = p.seconds();
+  return found;
 }
 
 }  // namespace

@@ -352,6 +352,7 @@ CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels)
 
 Fusion CollapsedSteps::expand(Fusion found) const {
   Fusion out;
+  out.seconds = found.seconds;
   out.groups = std::move(found.groups);
   out.group_of.assign(g_.nodes.size(), kNoId);
   out.recomputed_set_of.assign(g_.nodes.size() * Node::kMaxInputs, kNoId);

@@ -90,6 +90,8 @@ struct Fusion {
   std::vector<std::uint32_t> recomputed_set_of;
   std::vector<std::vector<NodeId>> recomputed_sets;  ///< each sorted
   std::vector<UnfusedEdge> unfused;                  ///< every edge between groups, with its reason
+  double seconds = kUnknownSeconds;                  ///< by the objective of the search
+  static constexpr double kUnknownSeconds = 1e300;
   [[nodiscard]] std::uint32_t recomputed_set(NodeId n, int input) const {
     return recomputed_set_of[n * static_cast<std::uint32_t>(Node::kMaxInputs) + static_cast<std::uint32_t>(input)];
   }

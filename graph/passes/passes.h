@@ -21,6 +21,9 @@ Graph empty_arrays(const Graph& g);
 Graph fold(const Graph& g);
 /// Identities that hold for every bit pattern, composition of views, reductions over one element.
 Graph simplify(const Graph& g);
+/// Reductions that keep a short axis become one for each of its places, where much of what they reduce does not vary
+/// along it. Fewer instructions, another launch: make_plan compares both.
+Graph split(const Graph& g);
 /// Sums, products, minima and maxima of a few elements become terms, left to right. For a CPU: a GPU's threads have
 /// loops for these, as good ones.
 Graph unroll(const Graph& g);
@@ -55,9 +58,15 @@ struct Pass {
   bool required = false;  ///< cannot be switched off: what follows relies on it
 };
 /// In running order: fold makes scalars that simplify knows, simplify makes equal nodes that cse joins, dce cleans up.
-inline constexpr Pass kPasses[] = {
-    {"empty", empty_arrays, true},         {"fold", fold}, {"simplify", simplify}, {"unroll", unroll}, {"cse", cse},
-    {"reshape", canonical_reshapes, true}, {"dce", dce},   {"latest", latest}};
+inline constexpr Pass kPasses[] = {{"empty", empty_arrays, true},
+                                   {"fold", fold},
+                                   {"simplify", simplify},
+                                   {"split", split},
+                                   {"unroll", unroll},
+                                   {"cse", cse},
+                                   {"reshape", canonical_reshapes, true},
+                                   {"dce", dce},
+                                   {"latest", latest}};
 
 struct PassTrace {
   std::string name;

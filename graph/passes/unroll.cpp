@@ -4,31 +4,16 @@
 // value a reduction is part of whatever kernel reads it, and its loop is along the axis that is long. Elements of a
 // stack are what was stacked: each term reads its own part, which a loop along the stack would look for at each point.
 #include <algorithm>
-#include <map>
-#include <utility>
 
-#include "graph/fusion/writes.h"
-#include "graph/passes/passes.h"
+#include "graph/passes/terms.h"
 
 namespace tarry::graph {
 namespace {
 
-constexpr std::int64_t kMostTerms = 8;
-constexpr std::int64_t kMostStatements = 96;  ///< of all terms
-constexpr std::int64_t kLongFormula = 12;     ///< statements
-constexpr std::size_t kMostFormula = 16;      ///< nodes in which a stack is looked for
-constexpr std::int64_t kMostParts = 64;       ///< terms of a stack, of one block of tree R
-constexpr std::int64_t kMostOfParts = 192;    ///< statements of all terms of a stack
-
-/// The op that combines two elements.
-Op combine_of(Op reduction) {
-  switch (reduction) {
-    case Op::Sum: return Op::Add;
-    case Op::Prod: return Op::Multiply;
-    case Op::Min: return Op::Minimum;
-    default: return Op::Maximum;
-  }
-}
+constexpr std::int64_t kLongFormula = 12;   ///< statements
+constexpr std::size_t kMostFormula = 16;    ///< nodes in which a stack is looked for
+constexpr std::int64_t kMostParts = 64;     ///< terms of a stack, of one block of tree R
+constexpr std::int64_t kMostOfParts = 192;  ///< statements of all terms of a stack
 
 /// The nodes that read each node.
 std::vector<std::vector<NodeId>> readers_of(const Graph& g) {
@@ -117,8 +102,7 @@ class Chooser {
   }
   [[nodiscard]] bool is_short(NodeId id) const {
     const GraphNode& n = g_.nodes[id];
-    const bool combines = n.op == Op::Sum || n.op == Op::Prod || n.op == Op::Min || n.op == Op::Max;
-    if (!combines || n.dtype == bool_ || g_.count(id) == 0 || terms_of(id) < 2) return false;
+    if (!combines(n) || g_.count(id) == 0 || terms_of(id) < 2) return false;
     return terms_of(id) <= kMostTerms || (terms_of(id) <= kMostParts && is_of_parts(id));
   }
   /// True if what is reduced is made of a stack along the axis, element by element.
@@ -176,98 +160,6 @@ class Chooser {
   std::vector<bool> passed_on_;  // to a kernel that goes along a long axis
 };
 
-/// Terms of one reduction: its operand's formula at one place along the axis.
-class Terms {
- public:
-  /// `shared`: nodes that terms read as they are.
-  Terms(Rewriter& r, const std::vector<bool>& shared, const GraphNode& reduction)
-      : r_(r), shared_(shared), reduction_(reduction) {}
-
-  GraphEdge run() {
-    const GraphEdge operand = reduction_.inputs[0];
-    const Dims source = r_.graph().shape(operand.node);
-    const int axis = r_.graph().reduces[reduction_.payload].axis;
-    std::vector<GraphEdge> terms;
-    for (std::int64_t k = 0; k < source[axis]; ++k) {
-      IndexMap map;
-      for (int d = 0, at = 0; d < source.size(); ++d)
-        map.push_back(d == axis ? AxisMap{-1, k, 0} : AxisMap{at++, 0, 1});
-      known_.clear();
-      terms.push_back(value_at(operand, map));
-    }
-    return combined(std::move(terms));
-  }
-
- private:
-  /// Tree R of one block.
-  GraphEdge combined(std::vector<GraphEdge> terms) {
-    constexpr std::size_t kLanes = 32;
-    const auto combine = [&](GraphEdge& left, GraphEdge right) {
-      left = add(combine_of(reduction_.op), reduction_.dtype, {left, right});
-    };
-    const bool is_run = terms.size() <= kLanes;
-    for (std::size_t k = is_run ? 1 : kLanes; k < terms.size(); ++k) combine(terms[is_run ? 0 : k % kLanes], terms[k]);
-    for (std::size_t d = is_run ? 0 : kLanes / 2; d > 0; d /= 2)
-      for (std::size_t l = 0; l < d; ++l) combine(terms[l], terms[l + d]);
-    return terms[0];
-  }
-
-  /// Past updates that write all of what is read, or nothing.
-  void pass_updates(GraphEdge& edge, IndexMap& map) const {
-    const Graph& g = r_.graph();
-    for (std::int64_t passed = 0; passed < 2 * kMostParts; ++passed) {
-      const GraphNode& n = g.nodes[edge.node];
-      if (n.op != Op::Update || !g.updates[n.payload].dense()) return;
-      const Lies how = lies(g, {edge, map, g.shape(edge.node)}, g.shapes[reduction_.shape]);
-      if (how == Lies::Across) return;
-      for (int d = 0; d < map.size && how == Lies::Inside; ++d) map[d].start -= g.updates[n.payload].start[d];
-      edge = n.inputs[how == Lies::Inside ? 1 : 0];
-    }
-  }
-
-  /// `edge` read through `map`, of the reduction's shape. Views end on what is computed or stored. As deep as a formula
-  /// of kMostStatements.
-  GraphEdge value_at(GraphEdge edge, IndexMap map) {
-    pass_updates(edge, map);
-    const GraphNode n = r_.graph().nodes[edge.node];
-    if (n.op == Op::Scalar) return edge;
-    const auto [it, fresh] = known_.try_emplace({edge.node, std::string(encode(map))});
-    if (!fresh) return it->second;
-    GraphEdge value;
-    if (n.op == Op::View) {
-      value = value_at(n.inputs[0], compose(r_.graph().views[n.payload], map));
-    } else if (info(n.op).op_class == OpClass::Map && !(edge.node < shared_.size() && shared_[edge.node])) {
-      GraphNode here = n;
-      for (int i = 0; i < n.n_inputs; ++i) {
-        const Dims from = r_.graph().shape(n.inputs[i].node), to = r_.graph().shapes[n.shape];
-        here.inputs[i] = value_at(n.inputs[i], compose(broadcast_map(from.span(), to.span()), map));
-      }
-      here.shape = reduction_.shape;
-      value = r_.add(here);
-    } else {
-      r_.graph().views.push_back(map);
-      const auto payload = static_cast<std::uint32_t>(r_.graph().views.size() - 1);
-      value = add(Op::View, n.dtype, {edge}, payload);
-    }
-    return known_[{edge.node, std::string(encode(map))}] = value;
-  }
-
-  GraphEdge add(Op op, Dtype dtype, std::initializer_list<GraphEdge> inputs, std::uint32_t payload = kNoId) {
-    GraphNode n = reduction_;  // stands for it in messages
-    n.op = op;
-    n.dtype = dtype;
-    n.payload = payload;
-    n.n_inputs = static_cast<std::uint8_t>(inputs.size());
-    std::copy(inputs.begin(), inputs.end(), n.inputs);
-    return r_.add(n);
-  }
-
-  Rewriter& r_;
-  const std::vector<bool>& shared_;
-  const GraphNode reduction_;
-  std::map<std::pair<NodeId, std::string>, GraphEdge> known_;
-};
-
 }  // namespace
 
 Graph unroll(const Graph& g) {
@@ -275,7 +167,7 @@ Graph unroll(const Graph& g) {
   std::vector<bool> shared;  // by node of the result
   NodeId at = 0;
   return Rewriter(g).run([&](Rewriter& r, const GraphNode& n) {
-    const GraphEdge made = chooser.fits(at) ? Terms(r, shared, n).run() : r.add(n);
+    const GraphEdge made = chooser.fits(at) ? as_terms(r, shared, n) : r.add(n);
     shared.resize(r.graph().nodes.size());
     if (chooser.is_shared(at++)) shared[made.node] = true;
     return made;

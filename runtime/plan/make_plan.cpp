@@ -53,26 +53,22 @@ class PlanMaker {
     Stopwatch watch;
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
-    const auto disabled = [this](std::string_view pass) {
-      return switches_.disabled(pass) || (pass == "unroll" && target_.is_cuda());
-    };
     Graph prepared = graph::read_bools(graph::prepare_library(snapshot.graph, library_use()));
     prepared = graph::fold_unsorted(prepared);
-    g_ = graph::run_passes(std::move(prepared), disabled, &plan_.passes, [this](std::string_view name, const Graph& g) {
-      if (observer_) observer_->graph(name, g);
-    });
+    Draft draft = optimised(prepared, may_alias, Split::Allowed);
     plan_.seconds.optimise = watch.lap();
-    for (graph::LeafLayout& leaf : g_.leaves) leaf.donated = leaf.donated && switches_.reuse;
+    graph::Limits limits = limits_of_target();
+    draft.fusion = graph::fuse(draft.graph, target_, limits);
+    if (is_split(draft)) {
+      Draft whole = optimised(prepared, may_alias, Split::Never);
+      whole.fusion = graph::fuse(whole.graph, target_, limits);
+      if (!(draft.fusion.seconds < whole.fusion.seconds)) draft = std::move(whole);
+    }
+    for (const auto& [name, g] : draft.seen) observer_->graph(name, g);
+    g_ = std::move(draft.graph);
+    fusion_ = std::move(draft.fusion);
+    plan_.passes = std::move(draft.passes);
     place_roots(may_alias);
-    graph::Limits limits;
-    limits.fuses = switches_.fusion;
-    if (target_.is_cuda()) limits.row *= target_.max_cluster;
-    if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
-    if (!switches_.steps) limits.steps = 0;
-    if (!switches_.row_column) limits.row_column = 0;
-    if (!switches_.levels) limits.levels = 0;
-    limits.numbers = std::min<std::size_t>(static_cast<std::size_t>(target_.parameter_bytes) / 16, kMostNumbers);
-    fusion_ = graph::fuse(g_, target_, limits);
     plan_.seconds.schedule = watch.lap();
     while (!lower_groups()) {  // a kernel has more parameters than the target takes: smaller kernels
       limits.statements = std::max(limits.statements / 2, 1);
@@ -95,6 +91,50 @@ class PlanMaker {
   }
 
  private:
+  /// A graph with its fusion that a plan may be made of.
+  struct Draft {
+    Graph graph;
+    graph::Fusion fusion;
+    std::vector<graph::PassTrace> passes;
+    std::vector<std::pair<std::string, Graph>> seen;  // by the observer, if any
+  };
+  enum class Split : std::uint8_t { Allowed, Never };
+
+  [[nodiscard]] Draft optimised(const Graph& prepared, const std::vector<bool>& may_alias, Split split) const {
+    Draft d;
+    const auto disabled = [&](std::string_view pass) {
+      if (pass == "unroll" && target_.is_cuda()) return true;
+      if (pass == "split" && (split == Split::Never || !switches_.fusion)) return true;
+      return switches_.disabled(pass);
+    };
+    d.graph = graph::run_passes(prepared, disabled, &d.passes, [&](std::string_view name, const Graph& g) {
+      if (observer_) d.seen.emplace_back(name, g);
+    });
+    for (graph::LeafLayout& leaf : d.graph.leaves) leaf.donated = leaf.donated && switches_.reuse;
+    for (const GraphEdge& r : d.graph.roots)
+      if (is_leaf_itself(d.graph, r, may_alias)) d.graph.leaves[d.graph.nodes[r.node].payload].donated = false;
+    return d;
+  }
+  static bool is_leaf_itself(const Graph& g, const GraphEdge& root, const std::vector<bool>& may_alias) {
+    return g.nodes[root.node].op == graph::Op::Input && may_alias[g.nodes[root.node].payload];
+  }
+  static bool is_split(const Draft& d) {
+    return std::ranges::any_of(
+        d.passes, [](const graph::PassTrace& p) { return p.name == "split" && p.nodes_after != p.nodes_before; });
+  }
+
+  [[nodiscard]] graph::Limits limits_of_target() const {
+    graph::Limits limits;
+    limits.fuses = switches_.fusion;
+    if (target_.is_cuda()) limits.row *= target_.max_cluster;
+    if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
+    if (!switches_.steps) limits.steps = 0;
+    if (!switches_.row_column) limits.row_column = 0;
+    if (!switches_.levels) limits.levels = 0;
+    limits.numbers = std::min<std::size_t>(static_cast<std::size_t>(target_.parameter_bytes) / 16, kMostNumbers);
+    return limits;
+  }
+
   [[nodiscard]] graph::LibraryUse library_use() const {
     if (!switches_.library) return graph::LibraryUse::Expand;
     return target_.is_cuda() ? graph::LibraryUse::Call : graph::LibraryUse::Wide;
@@ -102,10 +142,8 @@ class PlanMaker {
 
   void place_roots(const std::vector<bool>& may_alias) {
     for (const GraphEdge& r : g_.roots) {
-      const graph::GraphNode& n = g_.nodes[r.node];
-      if (n.op == graph::Op::Input && may_alias[n.payload]) {
-        plan_.roots.push_back({true, n.payload});
-        g_.leaves[n.payload].donated = false;  // it is a result itself
+      if (is_leaf_itself(g_, r, may_alias)) {
+        plan_.roots.push_back({true, g_.nodes[r.node].payload});
         continue;
       }
       const auto [it, fresh] = outputs_.try_emplace(r, static_cast<std::uint32_t>(plan_.outputs.size()));

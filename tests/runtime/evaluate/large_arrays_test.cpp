@@ -2,9 +2,7 @@
 // where a reduction has many chunks or a scan many tiles. The CPU gives the bits to compare with.
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,10 +11,9 @@
 #include "runtime/plan/compiled_plan.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/test.h"
-#include "tests/kernels/cuda_emulation.h"
+#include "tests/kernels/emulated_plan.h"
 
 using namespace tarry;
-using Place = runtime::Operand;
 
 namespace {
 
@@ -29,44 +26,6 @@ Array filled(const Shape& shape, Dtype dtype) {
   return x;
 }
 
-/// The buffers of a plan, filled as they are asked for.
-class Buffers {
- public:
-  Buffers(const graph::Snapshot& snapshot, const runtime::CompiledPlan& plan) : snapshot_(snapshot), plan_(plan) {}
-  std::vector<unsigned char>& at(const Place& o) {
-    const auto [place, fresh] = buffers_.try_emplace({o.kind, o.index});
-    if (!fresh) return place->second;
-    if (o.kind == Place::Kind::Leaf) {
-      const graph::Buffer& leaf = *snapshot_.leaves[o.index]->buffer;
-      place->second.resize(leaf.bytes);
-      leaf.read(0, leaf.bytes, place->second.data());
-    } else {
-      place->second.assign(o.kind == Place::Kind::Output ? plan_.outputs[o.index].bytes : plan_.temporaries[o.index],
-                           0xa5);
-    }
-    return place->second;
-  }
-
- private:
-  const graph::Snapshot& snapshot_;
-  const runtime::CompiledPlan& plan_;
-  std::map<std::pair<Place::Kind, std::uint32_t>, std::vector<unsigned char>> buffers_;
-};
-
-void emulate(const runtime::KernelStep& step, const std::vector<std::uint64_t>& scalars, Buffers& buffers) {
-  if (step.empty()) return;
-  std::vector<void*> at;
-  for (const Place& o : step.operands) at.push_back(buffers.at(o).data());
-  const std::vector<const codegen::KernelSource*> unit = {step.source.get()};
-  const test::EmulatedKernels kernels(unit);
-  const codegen::Geometry& g = step.geometry;
-  std::vector<unsigned char> scratch(g.scratch_bytes, 0xa5);
-  std::vector<std::uint32_t> tickets(g.ticket_count);
-  const codegen::Binding binding{at, scalars, scratch.data(), tickets.data()};
-  kernels.run(*step.source, g.grid(),
-              codegen::pack_parameters(step.lowered.ir, *step.source, step.lowered.args, g, binding));
-}
-
 /// Chunks of the kernel that has most.
 std::int64_t check(const std::string& name, const Array& y) {
   INFO(name);
@@ -74,24 +33,17 @@ std::int64_t check(const std::string& name, const Array& y) {
   const std::vector<bool> all(snapshot.leaves.size(), true);
   const runtime::CompiledPlan plan =
       make_plan(snapshot, *graph::find_target("sm_90"), all, all, runtime::plan_switches(), nullptr);
-  Buffers buffers(snapshot, plan);
-  std::vector<std::uint64_t> scalars;
-  runtime::scalar_values(plan, snapshot.cells, scalars);
+  test::EmulatedPlan emulated(snapshot, plan);
+  emulated.run();
   std::int64_t chunks = 0;
-  for (const runtime::Step& step : plan.steps) {
-    if (const auto* copy = std::get_if<runtime::CopyStep>(&step)) {
-      std::memcpy(buffers.at(copy->to).data(), buffers.at(copy->from).data() + copy->offset, copy->bytes);
-    } else {
-      const auto& kernel = std::get<runtime::KernelStep>(step);
-      emulate(kernel, kernel_scalars(kernel, scalars), buffers);
-      chunks = std::max(chunks, kernel.geometry.chunks);
-    }
-  }
+  for (const runtime::Step& step : plan.steps)
+    if (const auto* kernel = std::get_if<runtime::KernelStep>(&step))
+      chunks = std::max(chunks, kernel->geometry.chunks);
   evaluate(y);
   const graph::Snapshot done = test::snapshot_of({&y});
   const graph::Buffer& expected = *done.leaves.at(0)->buffer;
   REQUIRE_FALSE(plan.roots.at(0).aliases_leaf);
-  const std::vector<unsigned char>& actual = buffers.at({Place::Kind::Output, plan.roots[0].index});
+  const std::vector<unsigned char>& actual = emulated.root(0);
   CHECK(std::memcmp(expected.data, actual.data(), actual.size()) == 0);
   return chunks;
 }
