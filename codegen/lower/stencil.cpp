@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kFarthest = 8;  // rows or columns between two accesses of a window
 constexpr int kMostRows = 8;           // of a tile: its loads are in flight together
 constexpr int kMostColumns = 4;
-constexpr int kChainColumns = 2;          // share what a chain computes for neighbours
+constexpr int kChainColumns = 2;        // share what a chain computes for neighbours
 constexpr std::int64_t kFewRows = 512;  // up to here a space needs its threads more than a thread its rows
 // For the elements that a thread loads. Measured on an H200: five points under a guard 0.132 ms with 36 of them, 0.136
 // with 60; 25 points without one 0.157 ms with 96, 0.182 with 64.

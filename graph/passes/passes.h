@@ -27,6 +27,8 @@ Graph split(const Graph& g);
 /// Sums, products, minima and maxima of a few elements become terms, left to right. For a CPU: a GPU's threads have
 /// loops for these, as good ones.
 Graph unroll(const Graph& g);
+/// Those over a stack alone: a loop along it would ask at each point which part is there. For a GPU.
+Graph unroll_stacks(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
 /// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp);
@@ -63,6 +65,7 @@ inline constexpr Pass kPasses[] = {{"empty", empty_arrays, true},
                                    {"simplify", simplify},
                                    {"split", split},
                                    {"unroll", unroll},
+                                   {"unroll_stacks", unroll_stacks},
                                    {"cse", cse},
                                    {"reshape", canonical_reshapes, true},
                                    {"dce", dce},

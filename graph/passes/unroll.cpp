@@ -25,11 +25,19 @@ std::vector<std::vector<NodeId>> readers_of(const Graph& g) {
 
 OpClass class_of(const Graph& g, NodeId id) { return info(g.nodes[id].op).op_class; }
 
+/// What is reduced: anything, or parts that were stacked.
+enum class Of : std::uint8_t { Any, Parts };
+
 /// Decides on the graph as it is.
 class Chooser {
  public:
-  explicit Chooser(const Graph& g)
-      : g_(g), readers_(readers_of(g)), fits_(g.nodes.size()), is_root_(g.nodes.size()), passed_on_(g.nodes.size()) {
+  Chooser(const Graph& g, Of of)
+      : g_(g),
+        of_(of),
+        readers_(readers_of(g)),
+        fits_(g.nodes.size()),
+        is_root_(g.nodes.size()),
+        passed_on_(g.nodes.size()) {
     for (const GraphEdge& r : g.roots) is_root_[r.node] = true;
     for (NodeId id = 0; id < g.nodes.size(); ++id) fits_[id] = is_short(id);
     count_statements();
@@ -103,7 +111,7 @@ class Chooser {
   [[nodiscard]] bool is_short(NodeId id) const {
     const GraphNode& n = g_.nodes[id];
     if (!combines(n) || g_.count(id) == 0 || terms_of(id) < 2) return false;
-    return terms_of(id) <= kMostTerms || (terms_of(id) <= kMostParts && is_of_parts(id));
+    return (of_ == Of::Any && terms_of(id) <= kMostTerms) || (terms_of(id) <= kMostParts && is_of_parts(id));
   }
   /// True if what is reduced is made of a stack along the axis, element by element.
   [[nodiscard]] bool is_of_parts(NodeId reduction) const {
@@ -153,6 +161,7 @@ class Chooser {
   }
 
   const Graph& g_;
+  const Of of_;
   std::vector<std::vector<NodeId>> readers_;
   std::vector<bool> fits_;
   std::vector<std::int64_t> statements_;
@@ -160,10 +169,8 @@ class Chooser {
   std::vector<bool> passed_on_;  // to a kernel that goes along a long axis
 };
 
-}  // namespace
-
-Graph unroll(const Graph& g) {
-  const Chooser chooser(g);
+Graph unrolled(const Graph& g, Of of) {
+  const Chooser chooser(g, of);
   std::vector<bool> shared;  // by node of the result
   NodeId at = 0;
   return Rewriter(g).run([&](Rewriter& r, const GraphNode& n) {
@@ -173,5 +180,10 @@ Graph unroll(const Graph& g) {
     return made;
   });
 }
+
+}  // namespace
+
+Graph unroll(const Graph& g) { return unrolled(g, Of::Any); }
+Graph unroll_stacks(const Graph& g) { return unrolled(g, Of::Parts); }
 
 }  // namespace tarry::graph

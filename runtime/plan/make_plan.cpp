@@ -104,6 +104,7 @@ class PlanMaker {
     Draft d;
     const auto disabled = [&](std::string_view pass) {
       if (pass == "unroll" && target_.is_cuda()) return true;
+      if (pass == "unroll_stacks" && (!target_.is_cuda() || switches_.disabled("unroll"))) return true;
       if (pass == "split" && (split == Split::Never || !switches_.fusion)) return true;
       return switches_.disabled(pass);
     };

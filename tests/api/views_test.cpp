@@ -322,7 +322,7 @@ TEST_CASE("passes: random chains of views, reshapes, updates and arithmetic keep
     }
     meaning(made.back());
     const tg::Snapshot s = ta::test::snapshot_of({&made.back(), &made[made.size() / 2]});
-    const tg::Graph g = tg::run_passes(s.graph, [](std::string_view pass) { return pass == "unroll"; });
+    const tg::Graph g = tg::run_passes(s.graph, [](std::string_view pass) { return pass.starts_with("unroll"); });
     const ta::test::GraphValues before(s.graph, s), after(g, s);
     for (std::size_t r = 0; r < 2; ++r) {
       INFO(to_string(s.graph) << to_string(g));
@@ -381,6 +381,7 @@ TEST_CASE("reshape: becomes a view where memory runs on, and sinks below arithme
   for (const TextRow& row : rows) {
     const tg::Snapshot s = ta::test::snapshot_of({&row.result});
     INFO(row.name);
-    CHECK(to_string(tg::run_passes(s.graph, [](std::string_view pass) { return pass == "unroll"; })) == row.expected);
+    CHECK(to_string(tg::run_passes(s.graph, [](std::string_view pass) { return pass.starts_with("unroll"); })) ==
+          row.expected);
   }
 }
