@@ -1,22 +1,15 @@
 // Contractions and nested reductions: what is fused into one kernel, and that its bits are those of one kernel per
 // node, in the interpreter, in C and in CUDA C on an emulated GPU.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
 #include <map>
-#include <random>
 #include <span>
 
-#include "codegen/interpret/interpreter.h"
 #include "codegen/lower/lower.h"
 #include "graph/fusion/fusion.h"
 #include "graph/passes/passes.h"
 #include "runtime/device/compilers/nvrtc.h"
-#include "tests/helpers/graph_maker.h"
 #include "tests/helpers/sweep.h"
-#include "tests/kernels/cpu_kernel.h"
-#include "tests/kernels/cuda_emulation.h"
+#include "tests/kernels/plan_kernels.h"
 
 using namespace tarry;
 using codegen::InstrKind;
@@ -28,116 +21,14 @@ using graph::Dims;
 using graph::Fusion;
 using graph::GraphEdge;
 using graph::Op;
+using test::check_readers;
 using test::Maker;
-using test::Memory;
+using test::numbers;
+using test::plan_kernels;
 
 namespace {
 
-const graph::Target& target(const char* name) { return *graph::find_target(name); }
-
-struct Less {
-  bool operator()(const GraphEdge& a, const GraphEdge& b) const {
-    return a.node != b.node ? a.node < b.node : a.output < b.output;
-  }
-};
-
-/// A leaf of numbers whose sums depend on the order of additions, with zeros of both signs among them.
-GraphEdge numbers(Maker& m, const Dims& shape, Dtype d = float32) {
-  const GraphEdge e = m.leaf(shape, d);
-  std::mt19937 random(static_cast<unsigned>(m.leaves.size()));
-  Memory& memory = m.leaves.back();
-  for (std::size_t i = 0; i < memory.size() / itemsize(d); ++i) {
-    const double x = std::normal_distribution<double>(0.0, 0.7)(random);
-    test::put(d, &memory[i * itemsize(d)], is_floating(d) ? (i % 97 == 5 ? -0.0 : x) : std::floor(x * 50));
-  }
-  return e;
-}
-
-/// The kernels of a plan, in order.
-std::vector<Lowered> kernels_of(const Maker& m, const graph::Target& t, bool fused = true) {
-  graph::verify(m.g);
-  const Fusion f = graph::fuse(m.g, t, {.fuses = fused});
-  std::vector<std::vector<GraphEdge>> wanted(f.groups.size());
-  const auto want = [&](GraphEdge e) {
-    auto& of = wanted[f.group_of[e.node]];
-    if (std::find(of.begin(), of.end(), e) == of.end()) of.push_back(e);
-  };
-  for (const GraphEdge& r : m.g.roots) want(r);
-  std::vector<Lowered> kernels;
-  for (auto group = static_cast<std::uint32_t>(f.groups.size()); group-- > 0;) {
-    if (wanted[group].empty()) continue;
-    std::sort(wanted[group].begin(), wanted[group].end(), Less{});
-    kernels.insert(kernels.begin(), codegen::lower(m.g, f, group, wanted[group], t));
-    for (const GraphEdge& e : kernels.front().loads) want(e);
-  }
-  return kernels;
-}
-
-using Run = std::function<void(const Lowered&, std::vector<void*>, const std::vector<std::uint64_t>&)>;
-
-/// The bytes of every root after the kernels have run.
-std::vector<Memory> results(const Maker& m, const std::vector<Lowered>& kernels, const Run& run) {
-  std::map<GraphEdge, Memory, Less> memory;
-  for (const Lowered& l : kernels) {
-    std::vector<void*> buffers;
-    for (const codegen::BufferRef& b : l.buffers) {
-      if (b.is_leaf) {
-        buffers.push_back(const_cast<unsigned char*>(m.leaves[b.leaf].data()));
-        continue;
-      }
-      Memory& of = memory[b.value];
-      of.resize(static_cast<std::size_t>(m.g.bytes(b.value.node)), 0x5b);
-      buffers.push_back(of.data());
-    }
-    std::vector<std::uint64_t> scalars;
-    for (const codegen::ScalarRef& s : l.scalars) {
-      std::uint64_t word = s.constant;
-      if (s.source != graph::kNoId) std::memcpy(&word, m.g.scalars[s.source].constant.bytes, 8);
-      scalars.push_back(word);
-    }
-    run(l, buffers, scalars);
-  }
-  std::vector<Memory> found;
-  for (const GraphEdge& r : m.g.roots) found.push_back(memory.at(r));
-  return found;
-}
-
-void interpret(const Lowered& l, std::vector<void*> buffers, const std::vector<std::uint64_t>& scalars) {
-  codegen::interpret(l.ir, l.args, buffers, scalars);
-}
-void compile_c(const Lowered& l, std::vector<void*> buffers, const std::vector<std::uint64_t>& scalars) {
-  test::CpuKernel(l.ir).run(l.args, std::move(buffers), scalars);
-}
-void emulate(const Lowered& l, std::vector<void*> buffers, const std::vector<std::uint64_t>& scalars) {
-  const graph::Target& t = target("sm_90");
-  const KernelSource source = codegen::render_cuda(l.ir, t);
-  const KernelSource* const unit[] = {&source};
-  const codegen::Geometry g = codegen::geometry_cuda(l.ir, t, l.args);
-  Memory scratch(g.scratch_bytes, 0xa5);
-  std::vector<std::uint32_t> tickets(g.ticket_count);
-  test::EmulatedKernels(unit).run(
-      source, g.grid(),
-      codegen::pack_parameters(l.ir, source, l.args, g, {buffers, scalars, scratch.data(), tickets.data()}));
-  CHECK(std::count(tickets.begin(), tickets.end(), 0u) == std::ssize(tickets));
-}
-
-/// Fuses for a GPU and a CPU, runs both plans in all readers of KernelIr, and returns the GPU's kernels.
-std::vector<Lowered> check(const Maker& m) {
-  const std::vector<Memory> expected = results(m, kernels_of(m, target("x86-64-v3"), false), interpret);
-  const std::vector<Lowered> gpu = kernels_of(m, target("sm_90")), cpu = kernels_of(m, target("x86-64-v3"));
-  std::string text = to_string(m.g);
-  for (const Lowered& l : gpu) text += to_string(l.ir);
-  INFO(text);
-  const auto same = [&](const std::vector<Memory>& found) {
-    for (std::size_t i = 0; i < found.size(); ++i)
-      CHECK(test::same_elements(m.dtype(m.g.roots[i]), expected[i], found[i]));
-  };
-  same(results(m, gpu, interpret));
-  same(results(m, gpu, emulate));
-  same(results(m, cpu, interpret));
-  same(results(m, cpu, compile_c));
-  return gpu;
-}
+const graph::Target& target(const char* name) { return test::planned_for(name); }
 
 Schedule only_schedule(const std::vector<Lowered>& kernels) {
   REQUIRE(kernels.size() == 1);
@@ -166,7 +57,7 @@ TEST_CASE("contraction: distances between two sets of points are one tiled kerne
        {Case{64, 128, 16}, {100, 250, 16}, {130, 260, 5}, {63, 127, 32}, {65, 300, 3}}) {
     Maker m;
     m.g.roots = {rbf(m, rows, columns, n)};
-    CHECK(only_schedule(check(m)) == Schedule::Contract);
+    CHECK(only_schedule(check_readers(m)) == Schedule::Contract);
   }
 }
 
@@ -178,7 +69,7 @@ TEST_CASE("contraction: a sum of a short reduction is one kernel, and so is its 
        {Case{64, 128, 16}, {40, 2500, 4}, {100, 1000, 7}, {50, 140, 32}, {70, 1153, 16}}) {
     Maker m;
     m.g.roots = {m.reduce(Op::Sum, rbf(m, rows, columns, n), 1)};
-    CHECK(only_schedule(check(m)) == Schedule::ContractReduce);
+    CHECK(only_schedule(check_readers(m)) == Schedule::ContractReduce);
   }
 }
 
@@ -187,7 +78,7 @@ TEST_CASE("contraction: wider elements take smaller tiles", "[contraction]") {
     Maker m;
     const GraphEdge e = rbf(m, 50, 140, 6, float64);
     m.g.roots = {again ? m.reduce(Op::Sum, e, 1) : e};
-    CHECK(only_schedule(check(m)) == (again ? Schedule::ContractReduce : Schedule::Contract));
+    CHECK(only_schedule(check_readers(m)) == (again ? Schedule::ContractReduce : Schedule::Contract));
   }
 }
 
@@ -199,7 +90,7 @@ TEST_CASE("contraction: maxima and products of integers and halves", "[contracti
       GraphEdge x = m.map(Op::Subtract, {a, b});
       if (d == float16) x = m.map(Op::Cast, {x}, float32);
       m.g.roots = {m.reduce(op, x, 2)};
-      CHECK(only_schedule(check(m)) == Schedule::Contract);
+      CHECK(only_schedule(check_readers(m)) == Schedule::Contract);
     }
   }
 }
@@ -211,7 +102,7 @@ TEST_CASE("contraction: several reductions, batches, and operands of both dimens
   const GraphEdge sum = m.reduce(Op::Sum, m.map(Op::Multiply, {d, d}), 3), most = m.reduce(Op::Max, d, 3);
   const GraphEdge c = numbers(m, {3, 40, 250}), row = m.keep(numbers(m, {40}), 1);
   m.g.roots = {m.map(Op::Add, {m.map(Op::Multiply, {sum, c}), row}), m.map(Op::Subtract, {most, c})};
-  CHECK(only_schedule(check(m)) == Schedule::Contract);
+  CHECK(only_schedule(check_readers(m)) == Schedule::Contract);
 }
 
 TEST_CASE("contraction: operands that are contiguous along the rows, or nowhere", "[contraction]") {
@@ -225,7 +116,7 @@ TEST_CASE("contraction: operands that are contiguous along the rows, or nowhere"
   const GraphEdge b = m.keep(m.view(numbers(m, {260, 12}), map({{0, 259, -2}, {1, 0, 1}}), {130, 12}), 0);
   const GraphEdge e = distances(m, a, b);
   m.g.roots = {e, m.reduce(Op::Sum, m.map(Op::Sqrt, {e}), 1)};
-  check(m);
+  check_readers(m);
 }
 
 TEST_CASE("contraction: the nearest point, the spread of distances, and the distances themselves", "[contraction]") {
@@ -236,11 +127,11 @@ TEST_CASE("contraction: the nearest point, the spread of distances, and the dist
   const GraphEdge spread = m.add(Op::Moments, float32, {70}, {e}, static_cast<std::uint32_t>(m.g.reduces.size() - 1));
   SECTION("by index and by mean") {
     m.g.roots = {m.reduce(Op::ArgMin, e, 1), m.reduce(Op::Max, weighted, 1), spread, {spread.node, 1}};
-    CHECK(only_schedule(check(m)) == Schedule::ContractReduce);
+    CHECK(only_schedule(check_readers(m)) == Schedule::ContractReduce);
   }
   SECTION("stored as well") {
     m.g.roots = {e, m.reduce(Op::Sum, weighted, 1)};
-    check(m);
+    check_readers(m);
   }
 }
 
@@ -253,7 +144,7 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
   }
   SECTION("row sums of a matrix in the sum of all") {
     m.g.roots = {m.reduce(Op::Sum, m.reduce(Op::Sum, numbers(m, {3000, 4}), 1), 0)};
-    CHECK(only_schedule(kernels_of(m, target("sm_90"))) == Schedule::ReduceInner);
+    CHECK(only_schedule(plan_kernels(m, target("sm_90"))) == Schedule::ReduceInner);
   }
   SECTION("columns") {
     const GraphEdge x = numbers(m, {300, 40, 3});
@@ -263,11 +154,11 @@ TEST_CASE("contraction: a short reduction is a loop in kernels of every kind", "
     const GraphEdge x = numbers(m, {6, 5}), y = numbers(m, {400, 5});
     const GraphEdge dots = m.reduce(Op::Sum, m.map(Op::Multiply, {m.keep(x, 1), m.keep(y, 0)}), 2);
     m.g.roots = {m.reduce(Op::Max, dots, 1)};
-    const std::vector<Lowered> kernels = kernels_of(m, target("sm_90"));
+    const std::vector<Lowered> kernels = plan_kernels(m, target("sm_90"));
     CHECK(only_schedule(kernels) == Schedule::ReduceInner);  // six rows would leave most of a tile empty
     CHECK(kernels[0].ir.loops.size() == 1);
   }
-  check(m);
+  check_readers(m);
 }
 
 TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as vectors where they run through memory",
@@ -288,7 +179,7 @@ TEST_CASE("contraction: short loops of neighbouring points are loaded ahead, as 
     const GraphEdge x = numbers(m, {axis == 0 ? 300 : 2, columns, values}, d);
     const GraphEdge wide = d == float16 ? m.map(Op::Cast, {x}, float32) : x;
     m.g.roots = {m.reduce(Op::Sum, m.reduce(Op::Sum, wide, 2), axis)};
-    std::vector<Lowered> gpu = check(m);
+    std::vector<Lowered> gpu = check_readers(m);
     REQUIRE(gpu.size() == 1);
     const codegen::KernelIr& ir = gpu[0].ir;
     INFO(to_string(ir));
@@ -319,7 +210,7 @@ TEST_CASE("contraction: tiles compile for every architecture without spills", "[
   TARRY_REQUIRE_NVRTC();
   std::vector<Lowered> kernels;
   const auto add = [&](const Maker& m) {
-    for (Lowered& l : kernels_of(m, target("sm_90")))
+    for (Lowered& l : plan_kernels(m, target("sm_90")))
       if (l.ir.is_contraction()) kernels.push_back(std::move(l));
   };
   for (const Dtype d : {float32, float64}) {
@@ -364,7 +255,7 @@ TEST_CASE("contraction: a long reduction is stored before another takes it", "[c
 TEST_CASE("contraction: the kernels print what they are", "[contraction]") {
   Maker m;
   m.g.roots = {m.reduce(Op::Sum, rbf(m, 64, 128, 16), 1)};
-  const std::vector<Lowered> kernels = kernels_of(m, target("sm_90"));
+  const std::vector<Lowered> kernels = plan_kernels(m, target("sm_90"));
   REQUIRE(kernels.size() == 1);
   CHECK(to_string(kernels[0].ir) == R"(kernel contract_reduce strict rank 1 vector 4 index 32 loop_class 16
   buffer b0: f32
