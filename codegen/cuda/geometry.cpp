@@ -146,7 +146,9 @@ Geometry geometry_planar(const KernelIr& ir, const graph::Target& target, const 
 Geometry geometry_serial(const KernelIr& ir, const graph::Target&, const KernelArgs& args) {
   TARRY_ASSERT(args.reduced <= 32);
   Geometry g;
-  g.outer_tiles = divide_up(args.outer_count(), serial_rows(ir));
+  std::int64_t threads = 1;
+  for (int d = 0; d < ir.rank; ++d) threads *= ir.tiles(d, args.extents[d]);
+  g.outer_tiles = divide_up(threads, serial_rows(ir));
   return g;
 }
 

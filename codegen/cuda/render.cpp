@@ -26,8 +26,14 @@ int items(const KernelIr& ir) {
   if (ir.is_contraction()) return ir.is_map() ? kTileItems : kTileLanes;
   if (ir.schedule() == Schedule::ReduceOuter) return outer_tile(ir).items;
   if (ir.has(trait::kLanes)) return std::max(ir.vector(), kInnerItems);
+  if (ir.schedule() == Schedule::ReduceSerial) return ir.vector();
   if (along_row(ir)) return kInnerItems;
   return ir.is_map() ? ir.vector() : 1;
+}
+
+int serial_tile(const KernelIr& ir) {
+  const auto* serial = std::get_if<ReduceSerialLayout>(&ir.layout);
+  return serial ? serial->rows : 1;
 }
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
@@ -65,6 +71,7 @@ Functions::Functions(const KernelIr& ir, const StagePlan& plan)
       plan_(plan),
       items_(items(ir)),
       item_(ir.striped() ? fmt::format("j * {}", kTreeBlock) : std::string("j")),
+      held_(ir.schedule() == Schedule::ReduceSerial ? held_loops(ir) : std::vector<HeldLoop>(ir.loops.size())),
       expressions_(ir) {}
 
 std::string Functions::shared_text() {
@@ -72,6 +79,7 @@ std::string Functions::shared_text() {
   place();
   if (!ir_.checks.empty()) index();
   if (!ir_.is_map()) begin();
+  hold();
   return out_.take();
 }
 
@@ -233,6 +241,7 @@ void Functions::place() {
     else
       out_.line(fmt::format("{}{}* a{};", access.store ? "" : "const ", c_type(ir_.buffers[access.buffer]), a));
   }
+  if (serial_tile(ir_) > 1) out_.line("int rows;  // from here on, that the thread has");
   out_.close(";");
   // A tile's dimensions come as they are, only what lies around them is one number.
   std::vector<std::string> indices(rank, "i");
@@ -254,13 +263,30 @@ void Functions::place() {
     out_.line(fmt::format("i = q{};", d));
     indices[d] = fmt::format("i{}", d);
   }
+  const int rows = serial_tile(ir_);
+  if (rows > 1) out_.line(fmt::format("i *= {};", rows));
   out_.line("$N_at t;");
+  if (rows > 1) out_.line(fmt::format("t.rows = p.e0 - (tarry_i64)i < {0} ? (int)(p.e0 - (tarry_i64)i) : {0};", rows));
   for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
     if (ir_.accesses[a].gathered || ir_.accesses[a].faults) continue;
     const std::string name = slot_name({ir_.accesses[a].buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer, a});
     out_.line(fmt::format("t.{0} = {1};", name, sum_text("p." + name, outer_offset(ir_, a, indices, "p."))));
   }
   out_.line("return t;");
+  out_.close();
+  if (serial_tile(ir_) > 1) next_row();
+}
+
+/// From a thread's row to the next one, along the first dimension.
+void Functions::next_row() {
+  std::vector<std::string> indices(static_cast<std::size_t>(ir_.rank), "0");
+  indices[0] = "1";
+  out_.open("__device__ __forceinline__ void $N_next(const $N_params& p, $N_at& t)");
+  for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
+    const Access& access = ir_.accesses[a];
+    if (access.gathered || access.faults || access.strides[0] == StrideClass::Zero) continue;
+    out_.line(fmt::format("t.{}{} += {};", access.buffer == kNone ? "o" : "a", a, outer_offset(ir_, a, indices, "p.")));
+  }
   out_.close();
 }
 
@@ -401,9 +427,10 @@ void Functions::point() {
   if (reduces) taken();
   out_.open(
       fmt::format("__device__ __forceinline__ {} $S_point(const $N_params& p, const $N_at& t{}{}, const $S_loads& x, "
-                  "int j{}{}{}{})",
+                  "int j{}{}{}{}{})",
                   reduces ? "$S_inputs" : "void", reduces ? ", const $N_row& r" : "", row ? ", const $N_outer& o" : "",
                   reduces ? ", $K k" : "", stage_->stores ? ", $S_stores& y" : "", row ? ", $N_kept& h" : "",
+                  holds() ? ", const $N_held& h" : "",
                   ir_.is_row_column()                    ? ", $N_kept& h, $K row"
                   : ir_.is_scan() && stage_->number == 1 ? ", const $N_0_state& s"
                   : ir_.is_contraction()                 ? ", const $N_folds& f"

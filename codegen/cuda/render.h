@@ -2,7 +2,7 @@
 //
 // Every kernel is the same few device functions, written for its instructions, and one fixed skeleton per schedule that
 // calls them. A thread handles `items` neighbouring points at a time: along the last outer dimension (Pointwise,
-// ReduceOuter) or along the reduced axis (ReduceInner, RowInner, ScanInner, ScanTiles).
+// ReduceOuter) or along the reduced axis (ReduceInner, RowInner, ScanInner, ScanTiles, ReduceSerial of long rows).
 //   place    addresses of every access at an outer index       load, store   the items' operands, the first m of them
 //   begin    Row values                                        point         one item: Point instructions
 //   finish   Outer instructions
@@ -21,6 +21,7 @@
 
 #include "codegen/ir/contract.h"
 #include "codegen/ir/fit.h"
+#include "codegen/ir/held.h"
 #include "codegen/ir/kernel_ir.h"
 #include "codegen/render/common.h"
 #include "codegen/render/kernel_source.h"
@@ -80,7 +81,9 @@ inline int pointwise_threads(const KernelIr& ir) { return ir.as<PointwiseLayout>
 /// Items per thread of a kernel.
 int items(const KernelIr& ir);
 /// True if they lie along the reduced axis.
-inline bool along_row(const KernelIr& ir) { return ir.has(trait::kAlong); }
+inline bool along_row(const KernelIr& ir) {
+  return ir.has(trait::kAlong) || (ir.schedule() == Schedule::ReduceSerial && ir.vector() > 1);
+}
 
 /// The instructions of a stage of a kernel, and the values that go from stage to stage.
 struct Stage {
@@ -160,6 +163,8 @@ class Functions {
   /// A tiled schedule's step of a loop at an item of a point: takes `staged` operands from z, updates its folds.
   [[nodiscard]] std::string loop_text(std::uint32_t loop, const std::vector<std::uint32_t>& staged);
   [[nodiscard]] Expressions& expressions() { return expressions_; }
+  /// True if `hold` makes something before a row that all its points use.
+  [[nodiscard]] bool holds() const;
 
  private:
   /// Accesses of the stage's points to memory.
@@ -188,6 +193,7 @@ class Functions {
   [[nodiscard]] std::vector<Value> row_values() const;
   void types();
   void place();
+  void next_row();
   void begin();
   void values(const char* type, const std::vector<Value>& values);
   void moved(bool store);
@@ -204,21 +210,33 @@ class Functions {
   [[nodiscard]] bool is_fold(Value v, std::uint32_t loop) const;
   void fold_loop(std::uint32_t loop, Region region, Region placed);
   [[nodiscard]] std::vector<std::uint32_t> loop_loads(std::uint32_t loop) const;
-  void load_steps(std::uint32_t loop, Region placed);
-  [[nodiscard]] std::string steps_type(const std::vector<std::uint32_t>& loads) const;
+  [[nodiscard]] std::string steps_head(std::uint32_t loop) const;
+  void load_steps(std::uint32_t loop, const std::vector<std::uint32_t>& loads, Region placed);
   [[nodiscard]] bool loads_ahead(std::uint32_t loop) const;
   [[nodiscard]] std::vector<std::uint32_t> loops_ahead() const;
   [[nodiscard]] std::string ahead_fields() const;
   void load_ahead();
-  [[nodiscard]] std::string taken_ahead(std::uint32_t loop) const;
-  void loop_body(std::uint32_t loop, Region region, Region placed, const std::vector<std::uint32_t>& staged);
+  /// How a step of a loop is written.
+  struct LoopText {
+    Region region = Region::Point;        ///< what the loop sees
+    Region placed = Region::Point;        ///< the place of its accesses
+    std::vector<std::uint32_t> loaded{};  ///< accesses whose operands are there
+    bool ahead = false;                   ///< ... with those of other points
+    const HeldLoop* held = nullptr;
+    bool before = false;  ///< the instructions that run once before a row, else the others
+  };
+  void loop_body(std::uint32_t loop, const LoopText& body);
+  [[nodiscard]] std::string loop_load(std::uint32_t loop, std::uint32_t access, const LoopText& body) const;
+  [[nodiscard]] bool is_held(std::uint32_t loop, std::uint32_t access) const;
+  void hold();
   void load(Value v, Region region, const std::string& at);
   void store(Value v, Region region, const std::string& at);
 
   const KernelIr& ir_;
   const StagePlan& plan_;
   const int items_;
-  const std::string item_;  ///< where item j of a thread lies along the row
+  const std::string item_;            ///< where item j of a thread lies along the row
+  const std::vector<HeldLoop> held_;  ///< by loop
   const Stage* stage_ = nullptr;
   Expressions expressions_;
   CodeWriter out_;
@@ -244,6 +262,8 @@ std::string_view column_fold();
 std::string block_functions(const KernelIr& ir);
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
+/// Rows of a thread of ReduceSerial, neighbours along the first dimension.
+int serial_tile(const KernelIr& ir);
 /// Rows per thread block of ReduceSerial and RowSerial, one for each thread.
 int serial_rows(const KernelIr& ir);
 

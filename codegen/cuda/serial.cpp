@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kStagedRowThreads =
     128;  // others compute while these wait for their rows, or for the last of them to be written
+constexpr int kTogetherThreads = 128;  // of many registers, which a multiprocessor shares out in small parts
 constexpr int kFewestThreads = 64;
 constexpr std::size_t kSharedBytes = 40 * 1024;
 
@@ -166,7 +167,7 @@ constexpr std::string_view kRow = R"(  if ((int)threadIdx.x < rows) {
 
 /// For a reduction alone, and for rows of nothing.
 constexpr std::string_view kSerialStage = R"(    $S_state s$Z = {};$NOTHING
-#pragma unroll 4
+#pragma unroll $COPIES
     for (int k = 0; k < n; ++k) {
       $S_loads x;
 @S      $S_stores y;
@@ -177,6 +178,61 @@ constexpr std::string_view kSerialStage = R"(    $S_state s$Z = {};$NOTHING
     }
     $S_finish(p, t$FINISH);
 )";
+
+/// Rows beside each other, some of their elements at a time. What does not move from row to row has one address, so
+/// that it is loaded once for all of them.
+constexpr std::string_view kRows = R"(
+template <int kRows, int kItems>
+__device__ __forceinline__ void $N_part(const $N_params& p, const $N_at* at, const $N_row* r, $N_state* s, int k) {
+  $N_loads x[kRows];
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) $N_load(p, at[i], k, kItems, x[i]);
+#pragma unroll
+  for (int j = 0; j < kItems; ++j) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const $N_inputs in = $N_point(p, at[i], r[i], x[i], j, k);
+      s[i] = k + j == 0 ? $N_first(in) : $N_step(p, s[i], in, k + j + 1);
+    }
+  }
+}
+
+template <int kRows>
+__device__ __forceinline__ void $N_rows(const $N_params& p, $N_at t, int n) {
+  $N_at at[kRows];
+  $N_row r[kRows];
+  $N_state s[kRows] = {};
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    at[i] = t;
+    r[i] = $N_begin(p, t, 0);
+$NEXT  }
+  int k = 0;
+  for (; k + $W <= n; k += $W) $N_part<kRows, $W>(p, at, r, s, k);
+  for (; k < n; ++k) $N_part<kRows, 1>(p, at, r, s, k);
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) $N_finish(p, at[i], s[i]);
+}
+
+extern "C" __global__ void __launch_bounds__($T, 1) $N(const __grid_constant__ struct $N_params p) {
+  const tarry_i64 i = (tarry_i64)blockIdx.x * $T + threadIdx.x;
+  if (i >= p.tiles) return;
+  $N_at t = $N_place(p, ($O)i);
+$ALL}
+)";
+
+/// All rows of a thread together, or the last ones one by one.
+constexpr std::string_view kAllRows = R"(  if (t.rows == $ROWS) {
+    $N_rows<$ROWS>(p, t, (int)p.n);
+  } else {
+#pragma unroll 1
+    for (int row = 0; row < t.rows; ++row) {
+      $N_rows<1>(p, t, (int)p.n);
+      $N_next(p, t);
+    }
+  }
+)";
+constexpr std::string_view kOneRow = "  $N_rows<1>(p, t, (int)p.n);\n";
 
 /// Where registers hold a row: it is loaded at once, and stored at once where it is short, as then neighbouring threads
 /// write to the same sectors. $THERE: what is beyond its end is left out.
@@ -192,6 +248,15 @@ $NOW      s$Z = k == 0 ? $S_first(in) : $S_step(p, s$Z, in, k + 1);
     }
 $LATER    $S_finish(p, t$FINISH);
 )";
+
+/// Copies of the body of the loop over a row: each loads about as much for its own element as is held for all.
+int copies(const KernelIr& ir) {
+  constexpr int kMost = 4;
+  int held = kHeldRegisters / kMost;
+  const std::vector<HeldLoop> loops = held_loops(ir);
+  for (std::size_t l = 0; l < loops.size(); ++l) held = std::max(held, held_registers(ir, loops[l]));
+  return kHeldRegisters / held;
+}
 
 /// Results of reductions of nothing that are not zero.
 std::string identities(const KernelIr& ir, const Stage& stage) {
@@ -220,12 +285,39 @@ std::string moves(const KernelIr& ir, const SerialPlan& plan, bool store) {
                : "  if (n > 0) {\n" + text + "  }\n  __syncthreads();\n";
 }
 
+KernelSource render_rows_together(const KernelIr& ir) {
+  using enum SlotKind;
+  const StagePlan plan = plan_stages(ir);
+  const Stage& stage = plan.stages[0];
+  Functions functions(ir, plan);
+  const Parameters parameters = ir.wide_index ? make_parameters(ir, {Reduced, Extent, TileCount})
+                                              : make_parameters(ir, {Reduced, Extent, Magic, TileCount});
+  const int rows = serial_tile(ir);
+  std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) +
+                       state_type(ir, stage) + functions.stage_text(stage) +
+                       state_functions(ir, stage, functions.expressions());
+  kernel += Template(ir, stage,
+                     {{"$NEXT", rows > 1 ? "    $N_next(p, t);\n" : ""},
+                      {"$ALL", std::string(rows > 1 ? kAllRows : kOneRow)},
+                      {"$ROWS", std::to_string(rows)},
+                      {"$T", std::to_string(kTogetherThreads)}})
+                .fill(kRows);
+  KernelSource source =
+      finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
+  source.threads = kTogetherThreads;
+  return source;
+}
+
+/// True if a thread takes several elements, of several rows, at a time.
+bool takes_rows_together(const KernelIr& ir) { return !ir.is_row() && (ir.vector() > 1 || serial_tile(ir) > 1); }
+
 }  // namespace
 
-int serial_rows(const KernelIr& ir) { return serial_plan(ir).threads; }
+int serial_rows(const KernelIr& ir) { return takes_rows_together(ir) ? kTogetherThreads : serial_plan(ir).threads; }
 
 KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
   using enum SlotKind;
+  if (takes_rows_together(ir)) return render_rows_together(ir);
   const SerialPlan serial = serial_plan(ir);
   const StagePlan plan = plan_stages(ir);
   const bool row = ir.is_row();
@@ -242,6 +334,7 @@ KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
                  later ? "#pragma unroll\n    for (int k = 0; k < $MOST; ++k) $S_store(p, t, k, 1, y$Z[k]);\n" : ""},
                 {"$FINISH", row ? ", r, s" + number + ", true, o" : ", s" + number},
                 {"$NOTHING", identities(ir, stage)},
+                {"$COPIES", std::to_string(copies(ir))},
                 {"$Z", number},
                 {"$MOST", std::to_string(longest(ir))},
                 {"$LENGTH", is_exact(ir) ? std::to_string(longest(ir)) : "(int)p.n"},
@@ -251,7 +344,9 @@ KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
                        : holds_row(ir) ? ", y" + number + "[k]"
                                        : ", y"},
                 {"$I", row ? ", o" : ""},
-                {"$H", row ? ", h[k]" : ""}})
+                {"$H", row                 ? ", h[k]"
+                       : functions.holds() ? ", h"
+                                           : ""}})
         .fill(text);
   };
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text()), body;
@@ -265,6 +360,7 @@ KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
   for (const Staged& s : serial.staged)
     mine += fmt::format("    t.a{} = x{} + threadIdx.x * (n | 1);\n", s.access, s.slot);
   if (row) mine += "    $N_outer o;\n    $N_kept h[$MOST];\n";
+  if (functions.holds()) mine += "    $N_held h;\n    $N_hold(p, t, r, h);\n";
   if (!serial.staged.empty()) kernel += fill(plan.stages[0], kMoves);
   kernel += fill(plan.stages[0], head + moves(ir, serial, false) + mine) + body + "  }\n" +
             fill(plan.stages[0], moves(ir, serial, true)) + "}\n";

@@ -140,7 +140,8 @@ struct Access {
   bool faults = false;               ///< the words of all checks, kFaultWords each, which kernels write
   bool aligned = false;              ///< base and strides keep vector-wide alignment along the vector dimension; of an
                                      ///< iota, where it numbers a draw: that of a block of words; of a short loop: so
-                                     ///< do its steps at a vector's points, one behind the other
+                                     ///< do its steps at a vector's points, one behind the other; of one of which
+                                     ///< values are held (held.h): so do its steps, as wide as run_part() says
   std::vector<StrideClass> strides;  ///< one per outer dimension
   int interleaved_along = -1;        ///< Transpose with channels: of an access that has them interleaved, along which
                                      ///< dimension
@@ -230,8 +231,8 @@ struct KernelIr {
   std::vector<Instr> instrs;
   std::vector<Reduction> reductions;
   std::vector<std::uint32_t> loops;  ///< scalar parameter (int64) of each: its extent, 2 to 32
-  std::vector<int>
-      short_loops;  ///< on a GPU, unless tiles share what loops read: the extent of each, or 0 beyond kShortLoop
+  std::vector<int> short_loops;  ///< on a GPU, unless tiles share what loops read: the steps of each that the text has
+                                 ///< (steps_class), or 0 where only the argument says how many there are
   std::vector<Fold> folds;
   std::vector<std::uint32_t> levels;  ///< Recurrence: scalar parameter (int64) of each loop: its levels
   std::vector<KeptLevels> arrays;     ///< Recurrence
@@ -272,7 +273,7 @@ struct KernelIr {
   [[nodiscard]] int row_dimension() const;
   [[nodiscard]] int tile(int dimension) const;
   [[nodiscard]] std::int64_t tiles(int dimension, std::int64_t extent) const;
-  /// Steps of a short loop, or 0.
+  /// Steps of a short loop, of the longest of its class, or 0.
   [[nodiscard]] int steps_of(std::size_t loop) const { return short_loops.empty() ? 0 : short_loops[loop]; }
   /// True if all reductions are sums of integers of 8 and 16 bits.
   [[nodiscard]] bool sums_narrow() const;
@@ -344,6 +345,11 @@ constexpr int serial_class(std::int64_t n, int exact) {
   while (elements < n) elements *= 2;
   return elements;
 }
+/// Class of loops of n <= 32 steps that are written out: the most steps of one in it. Few steps, and whole fours of
+/// them, are classes of their own.
+constexpr int steps_class(std::int64_t n) { return static_cast<int>(n <= kShortRow || n % 4 == 0 ? n : n | 3); }
+/// Steps that every loop of such a class has; the text asks whether those behind them are there.
+constexpr int sure_steps(int steps) { return steps > kShortRow && steps % 4 == 3 ? steps - 2 : steps; }
 /// The power of two from `least` on that n fits in.
 constexpr int power_class(std::int64_t n, int least) {
   while (least < n) least *= 2;

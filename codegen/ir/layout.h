@@ -116,9 +116,14 @@ struct RecurrenceLayout {
   [[nodiscard]] std::array<LayoutField, 1> fields() const { return {{{"lanes", lanes}}}; }
 };
 
+/// On a GPU a thread takes `vector` neighbouring elements of a row at a time, and has `rows` rows that are neighbours
+/// along the first dimension.
 struct ReduceSerialLayout {
+  int vector = 1;
   int longest_row = 0;  ///< serial_class(n)
-  [[nodiscard]] std::array<LayoutField, 1> fields() const { return {{{"longest_row", longest_row}}}; }
+  int rows = 1;
+  [[nodiscard]] std::array<LayoutField, 2> fields() const { return {{{"longest_row", longest_row}, {"rows", rows}}}; }
+  [[nodiscard]] int tile(const KernelIr&, int dimension) const { return dimension == 0 ? rows : 1; }
 };
 
 /// Striped: a thread's items are a tree block apart, not neighbours, so that the threads of a warp touch neighbouring

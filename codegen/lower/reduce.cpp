@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/ir/held.h"
 #include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
@@ -85,6 +86,57 @@ ReduceOuterLayout choose_few_columns(Choice& c, int vector) {
   return {};
 }
 
+/// The steps of loops of which a thread holds something along its row stand in the text. Where they lie one behind the
+/// other on boundaries of vectors, they are loaded as such.
+void write_out_loops(Choice& c) {
+  const std::vector<int> unknown = c.ir.short_loops;
+  for (std::size_t l = 0; l < c.loops.size(); ++l) c.ir.short_loops[l] = steps_class(c.loops[l]);
+  const std::vector<HeldLoop> held = held_loops(c.ir);
+  for (std::size_t l = 0; l < held.size(); ++l)
+    if (held[l].kept.empty()) c.ir.short_loops[l] = unknown[l];
+  for (std::uint32_t a = 0; a < c.ir.accesses.size(); ++a) {
+    Access& access = c.ir.accesses[a];
+    if (access.loop == kNone || held[access.loop].kept.empty()) continue;
+    const int steps = c.ir.steps_of(access.loop);
+    if (!c.is_plain(a) || access.step != StrideClass::One || sure_steps(steps) < steps) continue;
+    const int part = run_part(c.ir, a, steps);
+    access.aligned = part > 1 && c.is_aligned(a, part, -1) && c.args.accesses[a].reduced_stride % part == 0;
+  }
+}
+
+/// Elements of a row that a thread loads at once, 16 bytes of the widest: neighbouring threads' rows lie apart, so that
+/// a single element costs as much of a cache's time.
+int choose_serial_vector(Choice& c) {
+  const auto loads_along = [&](std::size_t a) { return c.is_vector(a) && !c.ir.accesses[a].store && c.runs_along(a); };
+  std::size_t widest = sizeof(float);
+  for (std::size_t a = 0; a < c.ir.accesses.size(); ++a)
+    if (loads_along(a)) widest = std::max(widest, itemsize(c.ir.buffers[c.ir.accesses[a].buffer]));
+  const int vector = static_cast<int>(16 / widest);
+  bool any = false;
+  for (std::size_t a = 0; a < c.ir.accesses.size(); ++a)
+    any |= c.ir.accesses[a].aligned = loads_along(a) && c.is_aligned(a, vector, -1);
+  return any ? vector : 1;
+}
+
+/// Rows of a thread along the first dimension, where they share what threads beside each other load from places apart:
+/// a thread loads that once for all its rows. As many as registers hold, of at most four.
+int choose_shared_rows(const Choice& c, int vector) {
+  constexpr int kMostRows = 4;
+  constexpr std::int64_t kEnoughThreads = std::int64_t{1} << 18, kLeastRows = 16 * kMostRows;
+  int shared = 0, own = 0;
+  bool apart = false;
+  for (const Access& a : c.ir.accesses) {
+    if (!streams(a)) continue;
+    const bool same = a.strides[0] == StrideClass::Zero;
+    apart |= same && a.strides.back() == StrideClass::Any;
+    (same ? shared : own) += vector * (itemsize(c.ir.buffers[a.buffer]) == 8 ? 2 : 1);
+  }
+  if (!apart || c.args.extents[0] < kLeastRows) return 1;
+  int rows = kMostRows;
+  while (rows > 1 && (shared + rows * own > kHeldRegisters || c.args.outer_count() < rows * kEnoughThreads)) rows /= 2;
+  return rows;
+}
+
 }  // namespace
 
 std::optional<Layout> choose_row_column(Choice& c) {
@@ -102,7 +154,15 @@ std::optional<Layout> choose_row_serial(Choice& c) {
 
 std::optional<Layout> choose_reduce_serial(Choice& c) {
   if (!c.reduces() || !c.is_serial()) return std::nullopt;
-  return ReduceSerialLayout{c.target.is_cuda() ? serial_class(c.args.reduced, kShortLoop) : 0};
+  if (!c.target.is_cuda()) return ReduceSerialLayout{};
+  write_out_loops(c);
+  ReduceSerialLayout layout;
+  layout.longest_row = serial_class(c.args.reduced, kShortLoop);
+  if (c.ir.rank > 1 && c.ir.loops.empty() && layout.longest_row > kShortLoop) {
+    layout.vector = choose_serial_vector(c);
+    layout.rows = choose_shared_rows(c, layout.vector);
+  }
+  return layout;
 }
 
 std::optional<Layout> choose_reduce_outer(Choice& c) {

@@ -105,6 +105,15 @@ std::string slot_name(const Slot& slot) {
   return {};
 }
 
+namespace {
+
+/// Places are counted from the last dimension on, which leaves the first one alone; but tiles along it may end early.
+bool needs_first_extent(const KernelIr& ir) {
+  return ir.is_contraction() || ir.is_row_column() || (ir.rank > 0 && ir.tile(0) > 1);
+}
+
+}  // namespace
+
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more) {
   Parameters p;
   auto add = [&](SlotKind kind, std::uint32_t a = 0, std::uint32_t b = 0) { p.slots.push_back({kind, a, b}); };
@@ -125,9 +134,7 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles ||
                kind == SlotKind::TileMagic)
-      for (std::uint32_t d = kind == SlotKind::Extent && (ir.is_contraction() || ir.is_row_column()) ? 0 : 1; d < rank;
-           ++d)
-        add(kind, d);
+      for (std::uint32_t d = kind == SlotKind::Extent && needs_first_extent(ir) ? 0 : 1; d < rank; ++d) add(kind, d);
     else
       add(kind);
   }
