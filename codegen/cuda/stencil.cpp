@@ -65,11 +65,7 @@ class StencilWriter final : public TileWriter {
   void set_tile(int rows, int columns) {
     rows_ = rows;
     columns_ = columns;
-    used_.assign(ir_.accesses.size(), false);
-    const std::vector<bool> needed = usually_needed(ir_);
-    for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (const Instr& in = ir_.instrs[v]; in.kind == InstrKind::Load)
-        used_[in.index] = used_[in.index] || form_ != Form::Usual || (needed[v] && !is_usually_zero(ir_, in));
+    used_ = form_ == Form::Usual ? usually_loaded(ir_) : std::vector<bool>(ir_.accesses.size(), true);
     windows_.clear();
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a)
       if (access(a).window == a)
@@ -414,7 +410,7 @@ class StencilWriter final : public TileWriter {
   const Chain chain_;
   Form form_ = Form::Tile;
   int rows_ = 1, columns_ = 1;
-  std::vector<bool> used_;               ///< per access: the text loads it
+  std::vector<bool> used_;               ///< per access: the text may load it
   std::vector<std::uint32_t> guard_of_;  ///< per access
   std::vector<Window> windows_;
 };

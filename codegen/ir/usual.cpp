@@ -1,4 +1,4 @@
-// usual_value(), usually_needed(): from stores to loads, by the sides of choices that are taken.
+// From stores to loads, by the sides of choices that are taken.
 #include "codegen/ir/usual.h"
 
 namespace tarry::codegen {
@@ -23,6 +23,15 @@ std::vector<bool> usually_needed(const KernelIr& ir) {
       if (arg != kNone) needed[usual_value(ir, arg)] = true;
   }
   return needed;
+}
+
+std::vector<bool> usually_loaded(const KernelIr& ir) {
+  const std::vector<bool> needed = usually_needed(ir);
+  std::vector<bool> loaded(ir.accesses.size());
+  for (Value v = 0; v < ir.instrs.size(); ++v)
+    if (needed[v] && ir.instrs[v].kind == InstrKind::Load && !is_usually_zero(ir, ir.instrs[v]))
+      loaded[ir.instrs[v].index] = true;
+  return loaded;
 }
 
 }  // namespace tarry::codegen

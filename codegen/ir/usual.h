@@ -17,5 +17,7 @@ inline bool is_usually_zero(const KernelIr& ir, const Instr& in) {
 }
 /// Instructions of a map that its stores need there, the stores included.
 std::vector<bool> usually_needed(const KernelIr& ir);
+/// By access: whether such instructions load it.
+std::vector<bool> usually_loaded(const KernelIr& ir);
 
 }  // namespace tarry::codegen

@@ -39,7 +39,8 @@ class Stencil {
   Stencil& operator=(const Stencil&) = delete;
 
   bool choose() {
-    if (!fits_tiles() || !find_windows()) return false;
+    if (!fits_tiles()) return false;
+    const bool shared = find_windows();
     choose_columns();
     layout_.apart = !ir_.guards.empty();
     choose_rows();
@@ -48,6 +49,7 @@ class Stencil {
       choose_columns();
       choose_rows();
     }
+    if (!shared && (!layout_.apart || fits_one_point(ir_, 1, layout_.vector))) return false;
     if (registers() > kMostRegisters) return false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) align(a);
     return true;
@@ -90,7 +92,8 @@ class Stencil {
     return std::pair(rows, columns);
   }
 
-  /// True if some buffer is loaded twice under one walk: what the schedule is for.
+  /// True if some buffer is loaded twice under one walk: what the schedule is for, as are kernels of which nearly all
+  /// points go without their guards.
   bool find_windows() {
     bool shared = false;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
@@ -196,11 +199,7 @@ class Stencil {
 
   /// Registers of a thread for the elements that it loads; where tiles are apart, of those with guards as usual.
   [[nodiscard]] int registers() const {
-    const std::vector<bool> needed = usually_needed(ir_);
-    std::vector<bool> loaded(ir_.accesses.size());
-    for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (const Instr& in = ir_.instrs[v]; in.kind == InstrKind::Load)
-        loaded[in.index] = loaded[in.index] || !layout_.apart || (needed[v] && !is_usually_zero(ir_, in));
+    const std::vector<bool> loaded = layout_.apart ? usually_loaded(ir_) : std::vector<bool>(ir_.accesses.size(), true);
     int sum = 0;
     for (std::uint32_t a = 0; a < ir_.accesses.size(); ++a) {
       if (ir_.accesses[a].window != a) continue;
@@ -243,7 +242,8 @@ bool loads_again(const KernelIr& ir) {
 }  // namespace
 
 std::optional<Layout> choose_stencil(Choice& c) {
-  if (!c.target.is_cuda() || !c.is_plain_map() || c.ir.rank == 0 || !loads_again(c.ir)) return std::nullopt;
+  if (!c.target.is_cuda() || !c.is_plain_map() || c.ir.rank == 0 || (!loads_again(c.ir) && c.ir.guards.empty()))
+    return std::nullopt;
   Stencil stencil(c);
   return stencil.choose() ? std::optional(stencil.take(c)) : std::nullopt;
 }
