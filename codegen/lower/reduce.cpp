@@ -158,7 +158,9 @@ std::optional<Layout> choose_reduce_serial(Choice& c) {
   write_out_loops(c);
   ReduceSerialLayout layout;
   layout.longest_row = serial_class(c.args.reduced, kShortLoop);
-  if (c.ir.rank > 1 && c.ir.loops.empty() && layout.longest_row > kShortLoop) {
+  const bool stores = std::ranges::any_of(
+      c.ir.instrs, [](const Instr& in) { return in.kind == InstrKind::Store && in.region == Region::Point; });
+  if (c.ir.rank > 1 && c.ir.loops.empty() && layout.longest_row > kShortLoop && !stores) {
     layout.vector = choose_serial_vector(c);
     layout.rows = choose_shared_rows(c, layout.vector);
   }

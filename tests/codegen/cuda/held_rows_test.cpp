@@ -213,6 +213,20 @@ TEST_CASE("held rows: rows beside each other load once what they share", "[held_
   check_bits(test::part_of_sweep(std::move(all), 4));
 }
 
+TEST_CASE("held rows: elements that are stored beside their sum go one by one", "[held_rows]") {
+  std::vector<Planned> all;
+  for (const Dtype d : {float32, float64}) {
+    Maker m;
+    const GraphEdge x = m.map(Op::Multiply, {numbers(m, {20, 6, 8}, d), numbers(m, {20, 6, 8}, d)});
+    m.g.roots = {x, m.reduce(Op::Sum, x, 2)};
+    all.push_back(planned(std::move(m)));
+    REQUIRE(all.back().kernels.size() == 1);
+    CHECK(all.back().kernels[0].ir.schedule() == Schedule::ReduceSerial);
+    CHECK(all.back().kernels[0].ir.vector() == 1);
+  }
+  check_bits(all);
+}
+
 TEST_CASE("held rows: many rows are four of a thread, where registers hold them", "[held_rows]") {
   std::vector<Planned> all;
   for (const auto& [d, parts, rows] : {std::tuple{float64, 16, 4}, {float32, 16, 4}, {float64, 2, 1}}) {
