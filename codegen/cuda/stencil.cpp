@@ -58,7 +58,7 @@ class StencilWriter final : public TileWriter {
   }
 
  private:
-  /// What a text is for: tiles of which bits say what holds, or tiles with guards as usual.
+  /// A text is for tiles of which bits say what holds, or for tiles with guards as usual.
   enum class Form { Tile, Usual };
 
   /// Rows and columns of the tile that the text is written for.

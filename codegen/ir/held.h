@@ -18,7 +18,7 @@ struct HeldLoop {
 };
 
 int held_registers(const KernelIr& ir, const HeldLoop& held);
-/// Of each loop whose steps are part of the text, in order as far as kHeldRegisters go.
+/// One for each loop; loops whose steps are part of the text hold values, in order as far as kHeldRegisters go.
 std::vector<HeldLoop> held_loops(const KernelIr& ir);
 
 }  // namespace tarry::codegen

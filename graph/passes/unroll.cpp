@@ -25,7 +25,7 @@ std::vector<std::vector<NodeId>> readers_of(const Graph& g) {
 
 OpClass class_of(const Graph& g, NodeId id) { return info(g.nodes[id].op).op_class; }
 
-/// What is reduced: anything, or parts that were stacked.
+/// Operands: any, or those made of parts that were stacked.
 enum class Of : std::uint8_t { Any, Parts };
 
 /// Decides on the graph as it is.

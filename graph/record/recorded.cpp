@@ -152,11 +152,13 @@ class Judge {
     if (shape_of(input(n, 0)) != shape) return "another shape than its base";
     if (box.size() != shape.size() || u.start.size() != box.size() || u.step.size() != box.size())
       return "a box of another rank than its base";
+    const bool empty = count_of(input(n, 1)) == 0;
     for (int d = 0; d < box.size(); ++d) {
-      if (box[d] == 0) return "a box of nothing";
-      if (u.step[d] < 1 || (box[d] == 1 && u.step[d] > std::max<std::int64_t>(shape[d], 1)))
+      if (u.step[d] < 1 || (box[d] <= 1 && u.step[d] > std::max<std::int64_t>(shape[d], 1)))
         return "a step that no box has";
-      if (!stays_within(u.start[d], u.step[d], box[d], shape[d])) return "a box that leaves its base";
+      const std::int64_t end = empty ? shape[d] + 1 : shape[d];  // nothing is written; it may begin where its base ends
+      if (!stays_within(u.start[d], u.step[d], std::max<std::int64_t>(box[d], 1), end))
+        return "a box that leaves its base";
     }
     return nullptr;
   }

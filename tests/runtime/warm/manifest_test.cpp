@@ -50,6 +50,8 @@ struct Programs {
     programs.push_back({ta::reshape(ta::permute_dims(x, {1, 0}), {60, 10}) + x(ta::slice(0, 1), ta::slice(0, 10))});
     programs.push_back({ta::with_set(x, {ta::slice(1, 19, 2), ta::slice()}, 3.f)});
     programs.push_back({ta::with_add(x, {0}, 1.f), ta::argmax(x, 1)});
+    programs.push_back({ta::concat({ta::with_set(x(ta::slice(), ta::slice(5, 5)), {ta::slice(1, 19, 2)}, 3.f), x}, 1),
+                        ta::sum(ta::with_set(x, {ta::slice(20, 20)}, x(ta::slice(0, 0))))});
     programs.push_back({ta::concat({x, ta::flip(x)}, 0)});
     programs.push_back({ta::arange(100) * 3, ta::astype(x, ta::float16) / 3});
     programs.push_back({ta::borrow(host.data(), {20, 10}, {30, 3}) + 1.f});
