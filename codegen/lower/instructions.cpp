@@ -191,9 +191,11 @@ Instr Instructions::check(Instr in, graph::NodeId index, const Dims& shape, cons
   const Place at = place(kNone, 0, strides, map);
   in.kind = InstrKind::Index;
   if (at.computed != kNone) in.args[2] = value_of(at);
-  const RawAccess element = at.computed == kNone ? at.known : access(kNone);
+  RawAccess element = at.computed == kNone ? at.known : access(kNone);
   in.guard = guard(trimmed(box_of(box), [&](int axis) { return (at.axes >> axis & 1) != 0; }));
   in.loop = element.loop;
+  in = placed(in);
+  element.loop = in.loop;
   in.index = static_cast<std::uint32_t>(ir_.checks.size());
   ir_.checks.push_back(number(element));
   out_.lowered.checks.push_back({index, ir_.instrs[in.args[1]].index});
@@ -202,7 +204,6 @@ Instr Instructions::check(Instr in, graph::NodeId index, const Dims& shape, cons
     words.faults = true;
     ir_.faults = number(words);
   }
-  in = placed(in);
   if (in.loop == kNone && group_.reduces && element.strides[group_.axis] != 0) in.region = Region::Point;
   return in;
 }
