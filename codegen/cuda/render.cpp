@@ -321,7 +321,10 @@ void Functions::begin() {
   const std::vector<Value> used = row_values();
   values("$N_row", used);
   out_.open("__device__ __forceinline__ $N_row $N_begin(const $N_params& p, const $N_at& t, int j)");
-  if (!used.empty()) instructions(Region::Row, false);
+  bool checks = false;
+  for (Value v = 0; v < ir_.instrs.size(); ++v)
+    checks = checks || (ir_.instrs[v].region == Region::Row && only_checks(ir_, v));
+  if (checks || !used.empty()) instructions(Region::Row, false);
   out_.line("$N_row r;");
   for (const Value v : used) out_.line(fmt::format("r.{0} = {0};", value_name(v)));
   out_.line("return r;");

@@ -129,6 +129,8 @@ struct StagePlan {
   [[nodiscard]] int resident() const;
 };
 StagePlan plan_stages(const KernelIr& ir);
+/// True for an Index that nothing uses: it may be out of range nevertheless.
+bool only_checks(const KernelIr& ir, Value v);
 /// The stage at whose end an Outer instruction runs; the result of a reduction is there when that is.
 int outer_stage(const KernelIr& ir, Value v);
 

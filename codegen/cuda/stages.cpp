@@ -25,11 +25,6 @@ bool worth_holding(const KernelIr& ir, Value v) {
   return in.kind != InstrKind::Load || ir.accesses[in.index].buffer != kNone;
 }
 
-bool is_used(const KernelIr& ir, Value v) {
-  return std::ranges::any_of(ir.instrs,
-                             [v](const Instr& in) { return std::ranges::find(in.args, v) != in.args.end(); });
-}
-
 /// Instructions of a stage where `plan.kept` is held: what its reductions, stores and the values it keeps need.
 Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool last) {
   Stage stage;
@@ -56,7 +51,7 @@ Stage make_stage(const KernelIr& ir, const StagePlan& plan, int number, bool las
   }
   // Along an axis of one element an index has no say, but it may be out of range.
   for (Value v = 0; v < ir.instrs.size(); ++v)
-    if (ir.instrs[v].kind == InstrKind::Index && ir.instrs[v].stage == number && !is_used(ir, v)) stack.push_back(v);
+    if (ir.instrs[v].stage == number && only_checks(ir, v)) stack.push_back(v);
   while (!stack.empty()) {
     const Value v = stack.back();
     stack.pop_back();
@@ -185,6 +180,12 @@ int outer_stage(const KernelIr& ir, Value v) {
 }
 
 bool StagePlan::keeps(Value v) const { return std::binary_search(kept.begin(), kept.end(), v); }
+
+bool only_checks(const KernelIr& ir, Value v) {
+  return ir.instrs[v].kind == InstrKind::Index && std::ranges::none_of(ir.instrs, [v](const Instr& in) {
+           return std::ranges::find(in.args, v) != in.args.end();
+         });
+}
 
 StagePlan plan_stages(const KernelIr& ir) {
   StagePlan plan;
