@@ -1,24 +1,11 @@
 // Contractions in C: at every instruction set level and on any number of threads they have the interpreter's bits.
-#include <random>
-
+#include "tests/kernels/plan_kernels.h"
 #include "tests/kernels/tile_kernels.h"
 
 using namespace tarry;
 using namespace tarry::test;
 
 namespace {
-
-/// A leaf of numbers whose sums depend on the order of additions, with zeros of both signs among them.
-GraphEdge numbers(Maker& m, const Dims& shape, Dtype d = float32) {
-  const GraphEdge e = m.leaf(shape, d);
-  std::mt19937 random(static_cast<unsigned>(m.leaves.size()));
-  Memory& memory = m.leaves.back();
-  for (std::size_t i = 0; i < memory.size() / itemsize(d); ++i) {
-    const double x = std::normal_distribution<double>(0.0, 0.7)(random);
-    put(d, &memory[i * itemsize(d)], is_floating(d) ? (i % 97 == 5 ? -0.0 : x) : std::floor(x * 50));
-  }
-  return e;
-}
 
 /// x with its last two axes exchanged.
 GraphEdge turned(Maker& m, GraphEdge x) {
