@@ -15,11 +15,12 @@ namespace {
 bool is_equal(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
 /// True if every further change of a directory that changed at `changed` gets another time: the clock of the file
-/// system ticks at least as often as this.
+/// system ticks at least as often as this. It is read as the file system reads it: where ticks come late, so do they
+/// there.
 bool is_settled(const timespec& changed) {
   constexpr std::chrono::milliseconds kTick{50}, kCoarseTick{3000};  // the latter of volumes that keep whole seconds
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   constexpr std::int64_t kLongAgo = 3600;  // and no overflow below
   if (now.tv_sec - changed.tv_sec > kLongAgo) return true;
   const auto age =

@@ -66,13 +66,19 @@ class CacheDirectory {
     std::error_code error;
     for (std::filesystem::recursive_directory_iterator it(root(), error), end; !error && it != end;
          it.increment(error)) {
-      if (!it->is_directory()) found.push_back(it->path());
+      std::error_code vanished;
+      if (!it->is_directory(vanished) && !vanished) found.push_back(it->path());
     }
     return found;
   }
+  /// A file that another process removes meanwhile, such as the lock of a kernel that is compiled, counts nothing.
   [[nodiscard]] std::uint64_t bytes() const {
     std::uint64_t total = 0;
-    for (const auto& file : files()) total += std::filesystem::file_size(file);
+    for (const auto& file : files()) {
+      std::error_code vanished;
+      const std::uint64_t size = std::filesystem::file_size(file, vanished);
+      if (!vanished) total += size;
+    }
     return total;
   }
 

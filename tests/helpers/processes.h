@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdio>
+#include <exception>
 #include <new>
 #include <stdexcept>
 
@@ -21,8 +23,8 @@ pid_t start_child(const Body& body) {
   bool good = false;
   try {
     good = body();
-  } catch (...) {
-    good = false;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "a child threw: %s\n", error.what());
   }
   ::_exit(good ? 0 : 1);
 }
