@@ -19,6 +19,7 @@ std::string RoutineSpec::str() const {
   if (graph::is_matrices(op)) return fmt::format("{} {} ({}, {}, {}) for {}", graph::name(op), suffix, rows, n, n, m);
   if (!graph::is_sort(op)) text += fmt::format(" to {}", m);
   if (op == graph::Op::Argsort && m < n) text += fmt::format(", the first {}", m);
+  if (!ranks.empty()) text += fmt::format(", ranks {} to {}", ranks.front().from, ranks.back().to - 1);
   return reversed() ? text + " reversed" : text;
 }
 

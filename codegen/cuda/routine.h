@@ -16,6 +16,11 @@
 
 namespace tarry::codegen {
 
+/// Ranks from..to-1 in a sorted row.
+struct RankRange {
+  std::int64_t from, to;
+};
+
 /// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
 /// of a Segment op the runs, of an Argsort on the CPU the places read. Of a Scatter: m rows of `rows` for n places. Of
 /// matrices: `rows` of n x n, with m right sides each.
@@ -24,6 +29,7 @@ struct RoutineSpec {
   Dtype dtype{};  ///< of the first operand
   graph::RoutineAttributes::Way way{};
   std::int64_t rows = 1, n = 1, m = 1;
+  std::vector<RankRange> ranks = {};  ///< of a Sort on the CPU: those read, in order and apart; none where all may be
   [[nodiscard]] bool reversed() const { return way == graph::RoutineAttributes::Way::Reversed; }
   [[nodiscard]] std::string str() const;  ///< "sort f32 (4, 1000)"
 };

@@ -282,24 +282,33 @@ class PlanMaker {
     step.bytes_read = g_.bytes(n.inputs[1].node) + step.bytes_written;
   }
 
-  /// How many elements of a row of a result are read, from the first on.
-  [[nodiscard]] std::int64_t places_read(NodeId id) const {
+  /// Which elements of a row of a result are read: ranges in order, apart from each other; none where all may be.
+  [[nodiscard]] std::vector<codegen::RankRange> ranks_read(NodeId id) const {
+    constexpr std::size_t kMost = 8;
     const int last = g_.shape(id).size() - 1;
-    const std::int64_t all = g_.shape(id)[last];
     for (const GraphEdge& r : g_.roots)
-      if (r.node == id) return all;
-    std::int64_t most = 0;
+      if (r.node == id) return {};
+    std::vector<codegen::RankRange> ranges;
     for (NodeId reader = id + 1; reader < g_.nodes.size(); ++reader) {
       const graph::GraphNode& n = g_.nodes[reader];
       for (int i = 0; i < n.n_inputs; ++i) {
         if (n.inputs[i].node != id || g_.count(reader) == 0) continue;
-        if (n.op != graph::Op::View) return all;
+        if (n.op != graph::Op::View) return {};
         const graph::AxisMap& along = g_.views[n.payload][last];
-        const std::int64_t end = along.axis < 0 ? 0 : (g_.shape(reader)[along.axis] - 1) * along.step;
-        most = std::max(most, along.start + std::max<std::int64_t>(end, 0) + 1);
+        const std::int64_t way = along.axis < 0 ? 0 : (g_.shape(reader)[along.axis] - 1) * along.step;
+        ranges.push_back(
+            {along.start + std::min<std::int64_t>(way, 0), along.start + std::max<std::int64_t>(way, 0) + 1});
       }
     }
-    return most;
+    std::ranges::sort(ranges, {}, &codegen::RankRange::from);
+    std::vector<codegen::RankRange> apart;
+    for (const codegen::RankRange& r : ranges) {
+      if (!apart.empty() && r.from <= apart.back().to)
+        apart.back().to = std::max(apart.back().to, r.to);
+      else
+        apart.push_back(r);
+    }
+    return apart.size() > kMost ? std::vector<codegen::RankRange>{} : apart;
   }
 
   [[nodiscard]] RoutineStep routine_step(NodeId id) {
@@ -316,7 +325,13 @@ class PlanMaker {
       spec.rows = from[0];
       spec.m = n.op == graph::Op::Solve ? to[2] : spec.n;
     }
-    if (n.op == graph::Op::Argsort && !target_.is_cuda()) spec.m = places_read(id);
+    if (graph::is_sort(n.op) && !target_.is_cuda()) {
+      std::vector<codegen::RankRange> ranks = ranks_read(id);
+      if (n.op == graph::Op::Sort)
+        spec.ranks = std::move(ranks);
+      else
+        spec.m = ranks.empty() ? spec.n : ranks.back().to;
+    }
     put_buffers(id, step);
     if (graph::is_scatter(n.op)) take_base(id, step);
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, codegen::routine_scratch(spec, target_));

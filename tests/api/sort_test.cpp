@@ -28,9 +28,23 @@ bool comes_before(T a, T b, bool falls) {
   return falls ? b < a : a < b;
 }
 
-/// Numbers with ties, zeros of both signs, infinities and NaNs.
+/// Floats of which groups differ in their last bits alone.
+std::vector<double> near_keys(std::int64_t n) {
+  std::mt19937_64 random(static_cast<unsigned>(n));
+  std::vector<double> v(static_cast<std::size_t>(n));
+  for (double& x : v) {
+    const std::uint64_t bits = random();
+    x = std::bit_cast<double>(std::bit_cast<std::uint64_t>(std::ldexp(1.0, static_cast<int>(bits % 900))) +
+                              bits / 900 % 7);
+  }
+  return v;
+}
+
+enum class Nans { None, Some };
+
+/// Numbers with ties, zeros of both signs and infinities.
 template <class T>
-std::vector<T> keys(std::int64_t n, unsigned seed) {
+std::vector<T> keys(std::int64_t n, Nans nans, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> v(static_cast<std::size_t>(n));
   for (T& x : v) {
@@ -40,9 +54,11 @@ std::vector<T> keys(std::int64_t n, unsigned seed) {
                                 -T{0},
                                 std::numeric_limits<T>::infinity(),
                                 -std::numeric_limits<T>::infinity(),
-                                std::numeric_limits<T>::quiet_NaN(),
-                                std::numeric_limits<T>::denorm_min()};
-      x = bits % 4 == 0 ? kSpecial[bits / 4 % 6] : static_cast<T>(static_cast<std::int64_t>(bits) >> (bits % 60));
+                                std::numeric_limits<T>::denorm_min(),
+                                std::numeric_limits<T>::quiet_NaN()};
+      const std::uint64_t specials = nans == Nans::Some ? 6 : 5;
+      x = bits % 4 == 0 ? kSpecial[bits / 4 % specials]
+                        : static_cast<T>(static_cast<std::int64_t>(bits) >> (bits % 60));
     } else {
       x = bits % 2 == 0 ? static_cast<T>(bits >> 1) : static_cast<T>(bits >> 1 & 3);
     }
@@ -51,8 +67,7 @@ std::vector<T> keys(std::int64_t n, unsigned seed) {
 }
 
 template <class T>
-void check_rows(std::int64_t rows, std::int64_t n, bool falls) {
-  const std::vector<T> x = keys<T>(rows * n, static_cast<unsigned>(n));
+void check_rows(const std::vector<T>& x, std::int64_t rows, std::int64_t n, bool falls) {
   std::vector<T> sorted;
   Ints places;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -73,8 +88,24 @@ void check_rows(std::int64_t rows, std::int64_t n, bool falls) {
 
 template <class T>
 void check_all_rows() {
-  for (const auto& [rows, n] : {std::pair(1, 2), {7, 3}, {5, 48}, {3, 49}, {2, 300}, {1, 5000}, {3, 2049}, {1, 70'000}})
-    for (const bool falls : {false, true}) check_rows<T>(rows, n, falls);
+  for (const auto& [rows, n] : {std::pair(1, 2),
+                                {7, 3},
+                                {5, 48},
+                                {3, 49},
+                                {2, 300},
+                                {1, 5000},
+                                {3, 2049},
+                                {1, 70'000},
+                                {8, 2},
+                                {40, 3},
+                                {17, 48},
+                                {39, 17},
+                                {35, 300},
+                                {16, 2048},
+                                {17, 2049}})
+    for (const Nans nans : {Nans::None, Nans::Some})
+      for (const bool falls : {false, true})
+        check_rows(keys<T>(rows * n, nans, static_cast<unsigned>(n)), rows, n, falls);
 }
 
 }  // namespace
@@ -91,6 +122,17 @@ TEST_CASE("sort: rows of every length and dtype are in the order of a stable sor
     check_all_rows<std::uint64_t>();
     check_all_rows<float>();
     check_all_rows<double>();
+  });
+}
+
+TEST_CASE("sort: rows of floats that differ in their last bits alone", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    for (const std::int64_t n : {40, 300, 2000})
+      for (const bool falls : {false, true}) check_rows(near_keys(9 * n), 9, n, falls);
+    std::vector<double> close(9 * 500);  // and of which every pair does
+    for (std::size_t i = 0; i < close.size(); ++i)
+      close[i] = i % 100 == 0 ? -1e300 : std::bit_cast<double>(std::bit_cast<std::uint64_t>(1.0) + (i * 7919) % 512);
+    check_rows(close, 9, 500, false);
   });
 }
 
@@ -123,7 +165,7 @@ TEST_CASE("sort: any axis, the elements of a view or of a computed array, and wh
 
 TEST_CASE("sort: float16 and bfloat16 are ordered as the floats that they are", "[sort]") {
   ta::test::on_every_device([](ta::Device) {
-    const ta::Array x = ta::asarray(keys<float>(4000, 7));
+    const ta::Array x = ta::asarray(keys<float>(4000, Nans::Some, 7));
     for (const ta::Dtype dtype : {ta::float16, ta::bfloat16}) {
       const ta::Array narrow = ta::astype(x, dtype);
       CHECK((int64s(ta::argsort(narrow)) == int64s(ta::argsort(ta::astype(narrow, ta::float32)))));
@@ -134,7 +176,7 @@ TEST_CASE("sort: float16 and bfloat16 are ordered as the floats that they are", 
 }
 
 TEST_CASE("sort: one long row has the same bits whatever the number of threads", "[sort]") {
-  const std::vector<double> x = keys<double>(300'000, 3);
+  const std::vector<double> x = keys<double>(300'000, Nans::Some, 3);
   const Ints expected = int64s(ta::argsort(ta::asarray(x)));
   for (const char* threads : {"1", "3", "8"}) {
     const ta::test::Setting setting("TARRY_NUM_THREADS", threads);

@@ -76,8 +76,8 @@ class CacheDirectory {
     std::uint64_t total = 0;
     for (const auto& file : files()) {
       std::error_code vanished;
-      const std::uint64_t size = std::filesystem::file_size(file, vanished);
-      if (!vanished) total += size;
+      const std::uint64_t found = std::filesystem::file_size(file, vanished);
+      if (!vanished) total += found;
     }
     return total;
   }

@@ -31,6 +31,15 @@ struct OrderKey {
     const Bits key = rising(x);
     return key == kLast ? kLast : static_cast<Bits>(~key);
   }
+  /// The element that has a key, which is not NaN's.
+  static Bits of_rising(Bits key) {
+    if constexpr (kKind == KeyKind::Unsigned) return key;
+    if constexpr (kKind == KeyKind::Signed) return static_cast<Bits>(key ^ kTop);
+    return static_cast<Bits>(key & kTop ? key & static_cast<Bits>(~kTop) : ~key);
+  }
+  static Bits of_falling(Bits key) { return of_rising(static_cast<Bits>(~key)); }
+  /// True of the keys that NaNs share.
+  static bool is_nan(Bits key) { return kKind == KeyKind::Float && key == kLast; }
   /// -0 has the key of +0.
   static Bits merging(Bits x) {
     if constexpr (kKind == KeyKind::Float) x = x == kTop ? Bits{0} : x;

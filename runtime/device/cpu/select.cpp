@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/device/cpu/network.h"
 #include "runtime/device/cpu/order_key.h"
 #include "runtime/device/cpu/routine.h"
 #include "runtime/device/parallel.h"
@@ -93,7 +94,11 @@ void select_rows(const RoutineSpec& spec, std::span<void* const> operands, void*
 }  // namespace
 
 bool selects(const RoutineSpec& spec) {
-  return spec.op == graph::Op::Argsort && spec.m > 0 && spec.m <= spec.n / kReadOneOf;
+  // Of short rows a network sorts all elements in the time in which one pass finds a few.
+  constexpr std::int64_t kInNetworkOneOf = 128, kManyRows = 16;
+  const bool in_network = has_network() && spec.n <= kLongestInNetwork && spec.rows >= kManyRows;
+  const std::int64_t most = spec.n / (in_network ? kInNetworkOneOf : kReadOneOf);
+  return spec.op == graph::Op::Argsort && spec.m > 0 && spec.m <= most;
 }
 
 void select_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {

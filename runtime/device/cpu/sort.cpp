@@ -1,12 +1,16 @@
 // Sort and Argsort on the CPU: byte by byte from the lowest, a pass for each byte in which the keys of a row differ.
-// Rows of few elements are sorted by insertion. Several rows are shared out among the threads; a long row alone is cut
-// into parts, each with counts of its own, so that the passes keep the order of equal bytes.
+// Rows of few elements are sorted by insertion, many short ones in a network. Several rows are shared out among the
+// threads; a long row alone is cut into parts, each with counts of its own, so that the passes keep the order of equal
+// bytes.
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
+#include "runtime/device/cpu/network.h"
 #include "runtime/device/cpu/order_key.h"
+#include "runtime/device/cpu/ranks.h"
 #include "runtime/device/cpu/routine.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
@@ -19,6 +23,7 @@ using Counts = std::int64_t[kDigits];
 
 constexpr std::int64_t kShortRow = 48;           // sorted by insertion
 constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads sort
+constexpr std::uint64_t kTopOfWord = std::uint64_t{1} << 63;
 
 /// A sort moves the bits of elements.
 template <class Key, graph::RoutineAttributes::Way kWay>
@@ -30,6 +35,20 @@ struct Values {
   static Bits key(Moved x) { return kWay == graph::RoutineAttributes::Way::Usual ? Key::rising(x) : Key::falling(x); }
   static Moved load(const Bits* x, std::int64_t i) { return x[i]; }
   static Result result(Moved x) { return x; }
+
+  static constexpr bool kInNetwork = kBytes >= 4;
+  /// The key, whose highest bit is turned over so that it orders as a signed number.
+  struct Words {
+    using Word = std::make_signed_t<Bits>;
+    Words(const Bits*, std::int64_t) {}
+    static bool fits(Moved x) { return !Key::is_nan(key(x)); }
+    static Word word(Moved x) { return static_cast<Word>(key(x) ^ Key::kTop); }
+    static Result result(Word w) {
+      const auto k = static_cast<Bits>(static_cast<Bits>(w) ^ Key::kTop);
+      return kWay == graph::RoutineAttributes::Way::Usual ? Key::of_rising(k) : Key::of_falling(k);
+    }
+    static bool finish(const Bits*, Result*, std::int64_t) { return true; }
+  };
 };
 
 /// Keys of up to 32 bits above places.
@@ -44,6 +63,16 @@ struct PackedPlaces {
     return std::uint64_t{Values<Key, kWay>::key(x[i])} << 32 | static_cast<std::uint64_t>(i);
   }
   static Result result(Moved x) { return static_cast<std::int64_t>(x & 0xffffffff); }
+
+  static constexpr bool kInNetwork = true;
+  struct Words {
+    using Word = std::int64_t;
+    Words(const Bits*, std::int64_t) {}
+    static bool fits(Moved) { return true; }
+    static Word word(Moved x) { return static_cast<Word>(x ^ kTopOfWord); }
+    static Result result(Word w) { return PackedPlaces::result(static_cast<Moved>(w)); }
+    static bool finish(const Bits*, Result*, std::int64_t) { return true; }
+  };
 };
 
 struct KeyAndPlace {
@@ -59,6 +88,60 @@ struct Places {
   static Bits key(const Moved& x) { return static_cast<Bits>(x.key); }
   static Moved load(const Bits* x, std::int64_t i) { return {Values<Key, kWay>::key(x[i]), i}; }
   static Result result(const Moved& x) { return x.place; }
+
+  static constexpr bool kInNetwork = true;
+  /// The highest bits in which keys of a block differ, above the place; rows in which others decide are finished by
+  /// insertion.
+  class Words {
+   public:
+    using Word = std::int64_t;
+    Words(const Bits* x, std::int64_t elements) {
+      std::uint64_t greatest = 0;
+      least_ = ~greatest;
+      for (std::int64_t i = 0; i < elements; ++i) {
+        const std::uint64_t k = Values<Key, kWay>::key(x[i]);
+        least_ = std::min(least_, k);
+        greatest = std::max(greatest, k);
+      }
+      dropped_ = std::max(0, static_cast<int>(std::bit_width(greatest - least_)) - (64 - kPlaceBits));
+    }
+    static bool fits(const Moved&) { return true; }
+    [[nodiscard]] Word word(const Moved& x) const {
+      const std::uint64_t bits = (x.key - least_) >> dropped_ << kPlaceBits | static_cast<std::uint64_t>(x.place);
+      return static_cast<Word>(bits ^ kTopOfWord);
+    }
+    static Result result(Word w) { return w & ((1 << kPlaceBits) - 1); }
+    /// Puts a row that is in the order of its words in that of its keys; false where that would take long.
+    [[nodiscard]] bool finish(const Bits* x, Result* to, std::int64_t n) const {
+      if (dropped_ == 0) return true;
+      constexpr std::int64_t kMovesEach = 4;
+      std::int64_t moves = kMovesEach * n;
+      Bits before = Values<Key, kWay>::key(x[to[0]]);
+      for (std::int64_t i = 1; i < n; ++i) {
+        const Result place = to[i];
+        const Bits k = Values<Key, kWay>::key(x[place]);
+        if (k > before || (k == before && place > to[i - 1])) {
+          before = k;
+          continue;
+        }
+        std::int64_t at = i;
+        for (; at > 0; --at) {
+          const Bits other = Values<Key, kWay>::key(x[to[at - 1]]);
+          if (other < k || (other == k && to[at - 1] < place)) break;
+          to[at] = to[at - 1];
+        }
+        to[at] = place;
+        if ((moves -= i - at) < 0) return false;
+      }
+      return true;
+    }
+
+   private:
+    static constexpr int kPlaceBits = 11;
+    static_assert(kLongestInNetwork <= 1 << kPlaceBits);
+    std::uint64_t least_;
+    int dropped_;
+  };
 };
 
 /// One row, and what sorts it.
@@ -182,6 +265,32 @@ class Row {
   const std::array<Moved*, 2> halves_;
 };
 
+/// kNetworkRows rows of n elements from x on, through as many words; false where they have to go one by one.
+template <class Way>
+bool sort_block(const typename Way::Bits* x, typename Way::Result* to, std::int64_t n,
+                typename Way::Words::Word* memory) {
+  constexpr std::int64_t kRows = kNetworkRows<typename Way::Words::Word>,
+                         kTile = 16;  // elements of a row that are near
+  const typename Way::Words words(x, kRows * n);
+  bool fit = true;
+  for (std::int64_t tile = 0; tile < n; tile += kTile)
+    for (std::int64_t r = 0; r < kRows; ++r)
+      for (std::int64_t i = tile; i < std::min(tile + kTile, n); ++i) {
+        const auto element = Way::load(x + r * n, i);
+        fit &= words.fits(element);
+        memory[i * kRows + r] = words.word(element);
+      }
+  if (!fit) return false;
+  sort_in_network(memory, n);
+  for (std::int64_t tile = 0; tile < n; tile += kTile)
+    for (std::int64_t r = 0; r < kRows; ++r)
+      for (std::int64_t i = tile; i < std::min(tile + kTile, n); ++i)
+        to[r * n + i] = words.result(memory[i * kRows + r]);
+  for (std::int64_t r = 0; r < kRows; ++r)
+    if (!words.finish(x + r * n, to + r * n, n)) return false;
+  return true;
+}
+
 template <class Way>
 void sort_rows(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   using Moved = typename Way::Moved;
@@ -204,20 +313,35 @@ void sort_rows(const codegen::RoutineSpec& spec, std::span<void* const> operands
     for (std::int64_t r = 0; r < spec.rows; ++r) row(r).sort_in_parts(tables, parts);
     return;
   }
-  parallel_for(spec.rows, std::max<std::int64_t>(1, kPartElements / n), [&](std::int64_t lo, std::int64_t hi) {
+  const auto sort_each = [&](std::int64_t lo, std::int64_t hi) {
     for (std::int64_t r = lo; r < hi; ++r) {
       if (n <= kShortRow)
         row(r).insert();
       else
         row(r).sort();
     }
-  });
+  };
+  if constexpr (Way::kInNetwork) {
+    using Word = typename Way::Words::Word;
+    constexpr std::int64_t kRows = kNetworkRows<Word>;
+    if (has_network() && n <= kLongestInNetwork && spec.rows >= kRows) {
+      const std::int64_t blocks = spec.rows / kRows, block = kRows * n;
+      parallel_for(blocks, std::max<std::int64_t>(1, kPartElements / block), [&](std::int64_t lo, std::int64_t hi) {
+        auto* const words = reinterpret_cast<Word*>(memory + lo * block);
+        for (std::int64_t b = lo; b < hi; ++b)
+          if (!sort_block<Way>(x + b * block, to + b * block, n, words)) sort_each(b * kRows, (b + 1) * kRows);
+      });
+      return sort_each(blocks * kRows, spec.rows);
+    }
+  }
+  parallel_for(spec.rows, std::max<std::int64_t>(1, kPartElements / n), sort_each);
 }
 
 }  // namespace
 
 void sort_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (selects(spec)) return select_on_host(spec, operands, scratch);
+  if (ranks_are_few(spec) && rank_on_host(spec, operands, scratch)) return;
   using Way = graph::RoutineAttributes::Way;
   with_key(spec.dtype, [&](auto key) {
     using Key = decltype(key);
