@@ -20,8 +20,8 @@ using codegen::RankRange, codegen::RoutineSpec;
 using graph::RoutineAttributes;
 
 constexpr std::int64_t kShortest = 4096;      // elements of a row that is worth a sample
-constexpr std::int64_t kReadOneOf = 64;       // ranks of so many elements
-constexpr std::int64_t kOfAThread = 1 << 15;  // elements, at least
+constexpr std::int64_t kRanksOneOf = 64;       // ranks of so many elements
+constexpr std::int64_t kRanksOfAThread = 1 << 15;  // elements, at least
 
 /// Ranks between two keys. What it counts is by key: of one part of a row, then of all.
 template <class Bits>
@@ -66,7 +66,7 @@ class RankedRow {
  private:
   static Bits key_of(Bits x) { return kWay == RoutineAttributes::Way::Usual ? Key::rising(x) : Key::falling(x); }
 
-  /// Of ranks whose bounds overlap one; in order, apart from each other.
+  /// One for all ranks whose bounds overlap; in order, apart from each other.
   [[nodiscard]] Windows windows(std::span<const RankRange> ranks) const {
     const std::int64_t size = sample_size(n_);
     std::vector<Bits> sample(static_cast<std::size_t>(size));
@@ -175,14 +175,14 @@ bool rank_rows(const RoutineSpec& spec, std::span<void* const> operands, void* s
     return RankedRow<Key, kWay>(static_cast<const Bits*>(operands[0]) + r * n, static_cast<Bits*>(operands[1]) + r * n,
                                 n, reinterpret_cast<Bits*>(static_cast<char*>(scratch) + codegen::kSortTables) + r * n);
   };
-  const std::int64_t parts = std::min<std::int64_t>(n / kOfAThread, thread_count());
+  const std::int64_t parts = std::min<std::int64_t>(n / kRanksOfAThread, thread_count());
   std::atomic<bool> found{true};
   if (spec.rows < thread_count() && parts > 1) {
     for (std::int64_t r = 0; r < spec.rows; ++r)
       if (!row(r).run(spec.ranks, parts)) return false;
     return true;
   }
-  parallel_for(spec.rows, std::max<std::int64_t>(1, kOfAThread / n), [&](std::int64_t lo, std::int64_t hi) {
+  parallel_for(spec.rows, std::max<std::int64_t>(1, kRanksOfAThread / n), [&](std::int64_t lo, std::int64_t hi) {
     for (std::int64_t r = lo; r < hi && found; ++r)
       if (!row(r).run(spec.ranks, 1)) found = false;
   });
@@ -207,7 +207,7 @@ bool ranks_are_few(const RoutineSpec& spec) {
   if (spec.op != graph::Op::Sort || spec.n < kShortest || spec.ranks.empty()) return false;
   std::int64_t ranks = 0;
   for (const RankRange& r : spec.ranks) ranks += r.to - r.from;
-  return ranks <= spec.n / kReadOneOf;
+  return ranks <= spec.n / kRanksOneOf;
 }
 
 bool rank_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {

@@ -94,7 +94,7 @@ void select_rows(const RoutineSpec& spec, std::span<void* const> operands, void*
 }  // namespace
 
 bool selects(const RoutineSpec& spec) {
-  // Of short rows a network sorts all elements in the time in which one pass finds a few.
+  // A network sorts all elements of short rows in the time in which one pass finds a few.
   constexpr std::int64_t kInNetworkOneOf = 128, kManyRows = 16;
   const bool in_network = has_network() && spec.n <= kLongestInNetwork && spec.rows >= kManyRows;
   const std::int64_t most = spec.n / (in_network ? kInNetworkOneOf : kReadOneOf);

@@ -38,6 +38,13 @@ using Setting = ta::test::ScopedSwitch;
 
 namespace {
 
+#ifdef TARRY_SANITIZE_NAME
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+constexpr const char* kSanitizerNeeds = "the sanitizer itself needs what is taken away";
+
 /// Programs that stand for compilers, a directory for temporary files, and what a process says there.
 struct Workshop {
   std::string program(const std::string& name, const std::string& script) const {
@@ -247,6 +254,7 @@ TEST_CASE("surroundings: a TMPDIR that looks like an option, or is none, is no o
 
 TEST_CASE("surroundings: without room for files or descriptors the interpreter serves and says why",
           "[runtime][cpu][process]") {
+  if (kSanitized) TARRY_SKIP(kSanitizerNeeds);
   const Workshop shop;
   const char* const child = GENERATE("poor_in_file_limit", "poor_without_descriptors");
   const ProcessResult result = shop.run({}, child);
@@ -258,6 +266,7 @@ TEST_CASE("surroundings: without room for files or descriptors the interpreter s
 }
 
 TEST_CASE("surroundings: a product by a library that gets too few threads is an error", "[runtime][cpu][process]") {
+  if (kSanitized) TARRY_SKIP(kSanitizerNeeds);
   const Workshop shop;
   fs::permissions(shop.directory.path(), fs::perms::others_exec, fs::perm_options::add);
   for (const char* threads : {"1", "2", "3", "4"}) {
@@ -271,6 +280,7 @@ TEST_CASE("surroundings: a product by a library that gets too few threads is an 
 
 TEST_CASE("surroundings: without processes, mappings or a place to run code from the interpreter serves",
           "[runtime][cpu][process]") {
+  if (kSanitized) TARRY_SKIP(kSanitizerNeeds);
   const Workshop shop;
   const char* const child = GENERATE("poor_without_processes", "poor_without_mappings", "poor_without_proc");
   fs::create_directories(shop.temporary);
