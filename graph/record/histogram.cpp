@@ -86,12 +86,16 @@ class Binning {
     return where(on(inside), on(bin), number(-1));
   }
 
-  /// Elements of each bin, or the sums of their weights.
+  /// Elements of each bin, or the sums of their weights; what is in no bin counts nothing.
   [[nodiscard]] Array counted(const Array& bin, std::int64_t bins, const Array& weights) const {
     if (!weights.is_defined()) return graph::count_places(called_, bin, bins, where_);
     const Array outside = logical_or(on(less(on(bin), number(0))), on(greater_equal(on(bin), number(bins))));
-    const Array place = where(on(outside), number(bins), on(bin));
-    return Grouping(called_, place, bins, where_).aggregate(Aggregate::Sum, weights);
+    return counted_inside(where(on(outside), number(bins), on(bin)), bins, weights);
+  }
+  /// The same where no element is below the first bin.
+  [[nodiscard]] Array counted_inside(const Array& bin, std::int64_t bins, const Array& weights) const {
+    if (!weights.is_defined()) return graph::count_places(called_, bin, bins, where_);
+    return Grouping(called_, bin, bins, where_).aggregate(Aggregate::Sum, weights);
   }
 
   [[nodiscard]] Array density(const Array& counts, const std::vector<Array>& edges) const {
@@ -160,7 +164,7 @@ Array bincount(const Array& x, const BincountOptions& options, std::source_locat
       b.fail("elements are not negative and within int64; the smallest is " + std::to_string(least));
     bins = std::max(bins, most + 1);
   }
-  return b.counted(astype(x, int64, where), bins, options.weights);
+  return b.counted_inside(astype(x, int64, where), bins, options.weights);
 }
 TARRY_OR_OUT_OF_MEMORY("bincount", where)
 
