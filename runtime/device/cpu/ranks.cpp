@@ -19,8 +19,8 @@ namespace {
 using codegen::RankRange, codegen::RoutineSpec;
 using graph::RoutineAttributes;
 
-constexpr std::int64_t kShortest = 4096;      // elements of a row that is worth a sample
-constexpr std::int64_t kRanksOneOf = 64;       // ranks of so many elements
+constexpr std::int64_t kShortest = 4096;           // elements of a row that is worth a sample
+constexpr std::int64_t kRanksOneOf = 64;           // ranks of so many elements
 constexpr std::int64_t kRanksOfAThread = 1 << 15;  // elements, at least
 
 /// Ranks between two keys. What it counts is by key: of one part of a row, then of all.
