@@ -22,14 +22,11 @@ struct OrderKey {
   static Bits rising(Bits x) {
     if constexpr (kKind == KeyKind::Signed) return static_cast<Bits>(x ^ kTop);
     if constexpr (kKind == KeyKind::Unsigned) return x;
-    const auto size = static_cast<Bits>(x & static_cast<Bits>(~kTop));
-    const auto key = static_cast<Bits>(x & kTop ? ~x : x | kTop);
-    return size > kInfinity ? kLast : key;
+    return static_cast<Bits>(turned(x) | nan_mask(x));
   }
   static Bits falling(Bits x) {
     if constexpr (kKind != KeyKind::Float) return static_cast<Bits>(~rising(x));
-    const Bits key = rising(x);
-    return key == kLast ? kLast : static_cast<Bits>(~key);
+    return static_cast<Bits>(~turned(x) | nan_mask(x));
   }
   /// The element that has a key, which is not NaN's.
   static Bits of_rising(Bits key) {
@@ -45,6 +42,13 @@ struct OrderKey {
     if constexpr (kKind == KeyKind::Float) x = x == kTop ? Bits{0} : x;
     return rising(x);
   }
+
+ private:
+  // Without branches, which the signs of elements in no order would mislead.
+  static Bits all_if(bool condition) { return static_cast<Bits>(Bits{0} - static_cast<Bits>(condition)); }
+  /// A float as an integer of its order: the bits of a negative one are turned over, else the sign is.
+  static Bits turned(Bits x) { return static_cast<Bits>(x ^ (all_if((x & kTop) != 0) | kTop)); }
+  static Bits nan_mask(Bits x) { return all_if(static_cast<Bits>(x & static_cast<Bits>(~kTop)) > kInfinity); }
 };
 
 /// Calls `f` with the OrderKey of a dtype.
