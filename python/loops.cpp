@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <tarry/function.h>
+
 #include "python/module.h"
 #include "python/values.h"
 
@@ -65,6 +67,15 @@ void bind_loops(nb::module_& m) {
         return tuple_of(while_loop(goes_on, step, arrays_of(init), {limit}, line()));
       },
       "condition"_a, "body"_a, "init"_a, "limit"_a);
+  m.def(
+      "_associative_scan",
+      [](const nb::callable& combine, nb::handle elements, int axis, bool reverse) {
+        const Combine recorded = [&](std::span<const Array> a, std::span<const Array> b) {
+          return arrays_of(combine(tuple_of({a.begin(), a.end()}), tuple_of({b.begin(), b.end()})));
+        };
+        return tuple_of(associative_scan(recorded, arrays_of(elements), {axis, reverse}, line()));
+      },
+      "combine"_a, "elements"_a, "axis"_a, "reverse"_a);
   m.def(
       "_scan",
       [](const nb::callable& body, nb::handle init, nb::handle xs, std::optional<std::int64_t> length, int axis,

@@ -31,7 +31,7 @@ SLOTS = {
 }
 # Parameters and results that nanobind knows less about.
 ARGUMENTS = {"*arrays)": f"*arrays: {NUMBER})", "*arrays,": f"*arrays: {NUMBER},", "*keys": f"*keys: {NUMBER}",
-             "*args": "*args: Any", "**kwargs": "**kwargs: Any", "*columns": "*columns: object",
+             "*args": "*args: Any", "**kwargs": "**kwargs: Any", "*columns": "*columns: object", "*states": f"*states: {NUMBER}",
              "*arrays_and_dtypes": "*arrays_and_dtypes: object", ": Callable,": ": Callable[..., Any],"}
 RESULTS = {
     "shape": "tuple[int, ...]", "item": "builtins.bool | int | float", "tolist": "Any", "evaluate": "Array",

@@ -1,5 +1,6 @@
 // Code of the user's: functions from text, functions that the host calls, CUDA kernels.
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -86,6 +87,28 @@ void call_host(const nb::object& f, std::span<const HostInput> in, std::span<con
   }
 }
 
+std::vector<Scalar> numbers_of(nb::handle one_or_many) {
+  std::vector<Scalar> all;
+  const auto add = [&](nb::handle h) {
+    const std::optional<Scalar> value = number(h.ptr());
+    if (!value) throw nb::type_error("an identity is a number, or a list of one for each state");
+    all.push_back(*value);
+  };
+  if (one_or_many.is_none()) return all;
+  if (PySequence_Check(one_or_many.ptr()) == 0) {
+    add(one_or_many);
+  } else {
+    for (const nb::handle h : one_or_many) add(h);
+  }
+  return all;
+}
+
+nb::object reduced(const reduction& r, const nb::args& states, const Axes& axis, bool keepdims) {
+  const std::vector<Array> given = arrays_of(states);
+  const std::vector<Array> results = r.all(given, axis, {keepdims}, line());
+  return results.size() == 1 ? nb::cast(results[0]) : nb::object(tuple_of(results));
+}
+
 }  // namespace
 
 void bind_own_code(nb::module_& m) {
@@ -104,6 +127,21 @@ void bind_own_code(nb::module_& m) {
       .def_prop_ro("name", &function::name, "Its name in messages.")
       .def_prop_ro("text", &function::text, "Parameters and body.")
       .def("__repr__", [](const function& f) { return "scalar_function('" + f.name() + "')"; });
+  nb::class_<reduction>(
+      m, "reduction",
+      "A reduction with an operation of yours, in the order of sum.\n\n"
+      "reduction(combine, identity=None, finish=None): combine is a scalar_function of two states, the earlier one "
+      "first, each of as many parameters as there are arrays; identity, a number or one for each state, is what nothing "
+      "reduces to; finish is a scalar_function that makes the results of the states. A call takes an array for each "
+      "state, axis (None: all) and keepdims, and gives an array, or a tuple of them where there are several results. "
+      "An axis of no elements raises InvalidArgument where there is no identity.")
+      .def(
+          "__init__",
+          [](reduction* self, const function& combine, nb::handle identity, const std::optional<function>& finish) {
+            new (self) reduction(combine, numbers_of(identity), finish, line());
+          },
+          "combine"_a, "identity"_a = nb::none(), "finish"_a = nb::none())
+      .def("__call__", &reduced, "states"_a, nb::kw_only(), "axis"_a = nb::none(), "keepdims"_a = false);
   m.def(
       "host_function",
       [](nb::object f, nb::handle inputs, nb::handle outputs, const std::string& name) {

@@ -11,7 +11,7 @@ import sys as _sys
 from . import _html, _numpy, _signatures, _tarry
 from ._info import __array_namespace_info__ as __array_namespace_info__
 from ._functions import function as function
-from ._loops import scan as scan, while_loop as while_loop
+from ._loops import associative_scan as associative_scan, scan as scan, while_loop as while_loop
 from ._tarry import *  # noqa: F403
 from ._tarry import Array, Plan, Report, linalg, random
 

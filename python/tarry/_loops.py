@@ -1,4 +1,4 @@
-"""Loops with a body: scan and while_loop, for carries and xs that are arrays, or tuples, lists and dicts of them."""
+"""Loops with a body: scan, while_loop and associative_scan, for carries and xs that are arrays, or tuples, lists and dicts of them."""
 
 from . import _tarry
 
@@ -68,3 +68,19 @@ def while_loop(cond_fun, body_fun, init_val, *, limit=2**31 - 1):
         return cond_fun(_like(init_val, iter(state)))
 
     return _like(init_val, iter(_tarry._while_loop(condition, body, _leaves(init_val), limit)))
+
+
+def associative_scan(fn, elems, reverse=False, axis=0):
+    """Running combinations along an axis: element k of the result is what the elements 0..k combine to.
+
+    fn(a, b) combines two neighbours, the earlier one first, and should be associative: elementwise operations, recorded
+    with arrays in which many neighbours stand side by side. elems, a, b and what fn returns are arrays, or tuples, lists
+    and dicts of them. reverse goes from the last element to the first. The order depends on the extent alone.
+
+    Returns the running combinations, in the shape of elems.
+    """
+
+    def combine(a, b):
+        return _leaves(fn(_like(elems, iter(a)), _like(elems, iter(b))))
+
+    return _like(elems, iter(_tarry._associative_scan(combine, _leaves(elems), axis, reverse)))

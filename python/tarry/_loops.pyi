@@ -13,3 +13,6 @@ def while_loop(
     cond_fun: Callable[[_State], Array], body_fun: Callable[[_State], _State], init_val: _State, *,
     limit: int = 2147483647,
 ) -> _State: ...
+def associative_scan(
+    fn: Callable[[_State, _State], _State], elems: _State, reverse: bool = False, axis: int = 0,
+) -> _State: ...

@@ -63,3 +63,23 @@ def test_recurrences_with_names():
     np.testing.assert_allclose(x[:, 0], np.linalg.solve(matrix, A[:, 0]), rtol=1e-10)
     np.testing.assert_array_equal(ta.linear_recurrence(ta.asarray([1.0, 2.0]), [1.0, 1.0], initial=3.0), [4.0, 9.0])
     np.testing.assert_array_equal(ta.ewma([1.0, 3.0, 5.0], 0.5), [1.0, 2.0, 3.5])
+
+
+def test_an_associative_scan_runs_through_combinations():
+    x = np.asarray([1.0, 3.0, 2.0, 5.0, 4.0])
+    assert np.array_equal(np.asarray(ta.associative_scan(ta.maximum, ta.asarray(x))), np.maximum.accumulate(x))
+    assert np.array_equal(np.asarray(ta.associative_scan(ta.add, ta.arange(5), reverse=True)), [10, 10, 9, 7, 4])
+
+
+def test_an_associative_scan_of_a_tree_gives_that_tree():
+    a, b = np.full((4, 3), 0.5), np.ones((4, 3))
+    found = ta.associative_scan(
+        lambda p, q: {"a": p["a"] * q["a"], "b": q["a"] * p["b"] + q["b"]}, {"a": ta.asarray(a), "b": ta.asarray(b)})
+    expected = np.ones((4, 3))
+    for k in range(1, 4):
+        expected[k] = 0.5 * expected[k - 1] + 1
+    assert np.array_equal(np.asarray(found["b"]), expected)
+    with pytest.raises(ta.InvalidArgument):
+        ta.associative_scan(lambda p, q: p[:1], ta.ones((4,)))
+    with pytest.raises(ZeroDivisionError):
+        ta.associative_scan(lambda p, q: 1 // 0, ta.ones((4,)))

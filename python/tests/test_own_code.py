@@ -97,3 +97,32 @@ def test_a_cuda_kernel_runs_where_there_is_a_gpu_and_says_so_where_there_is_none
     else:
         with pytest.raises(ta.DeviceError):
             ta.evaluate(y)
+
+
+def test_a_reduction_combines_with_text_of_the_users():
+    largest = ta.reduction(ta.scalar_function("largest", "(T a, T b)", "return a > b ? a : b;"))
+    x = np.arange(12.0).reshape(3, 4)[:, ::-1]
+    assert np.array_equal(np.asarray(largest(ta.asarray(x), axis=1)), x.max(axis=1))
+    assert np.array_equal(np.asarray(largest(x, axis=(0, 1), keepdims=True)), [[11.0]])
+    place = ta.reduction(ta.scalar_function(
+        "place", "(double v, int64_t i, double w, int64_t j) -> (double x, int64_t k)",
+        "x = w > v ? w : v; k = w > v ? j : i;"))
+    values, places = place(ta.asarray([1.0, 9.0, 3.0], dtype=ta.float64), ta.arange(3))
+    assert (float(values), int(places)) == (9.0, 1)
+
+
+def test_a_reduction_of_nothing_is_its_identity_or_an_error():
+    total = ta.scalar_function("total", "(T a, T b)", "return a + b;")
+    assert float(ta.reduction(total, 0)(ta.zeros((0,)))) == 0
+    with pytest.raises(ta.InvalidArgument, match=r"total.*no identity"):
+        ta.reduction(total)(ta.zeros((0,)))
+    with pytest.raises(TypeError, match="identity"):
+        ta.reduction(total, "none")
+    with pytest.raises(ta.InvalidArgument, match="2 identities for 1 states"):
+        ta.reduction(total, [0, 1])
+
+
+def test_a_reduction_may_finish_what_it_has_combined():
+    root = ta.scalar_function("root", "(T a)", "return sqrt(a);")
+    norm = ta.reduction(ta.scalar_function("squares", "(T a, T b)", "return a + b;"), finish=root)
+    assert float(norm(ta.asarray([9.0, 16.0]))) == 5.0
