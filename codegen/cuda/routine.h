@@ -20,6 +20,7 @@ namespace tarry::codegen {
 struct RankRange {
   std::int64_t from, to;
 };
+inline constexpr std::size_t kMostRanks = 8;  ///< ranges of a row
 
 /// Rows of n elements that lie one after the other. m: of Searchsorted how many are looked for, of Bincount the bins,
 /// of a Segment op the runs, of an Argsort on the CPU the places read. Of a Scatter: m rows of `rows` for n places. Of

@@ -88,11 +88,11 @@ class Binning {
 
   /// Elements of each bin, or the sums of their weights; what is in no bin counts nothing.
   [[nodiscard]] Array counted(const Array& bin, std::int64_t bins, const Array& weights) const {
-    if (!weights.is_defined()) return graph::count_places(called_, bin, bins, where_);
+    if (!weights.is_defined()) return counted_inside(bin, bins, weights);
     const Array outside = logical_or(on(less(on(bin), number(0))), on(greater_equal(on(bin), number(bins))));
     return counted_inside(where(on(outside), number(bins), on(bin)), bins, weights);
   }
-  /// The same where no element is below the first bin.
+  /// The same where every weighted element is in a bin or in the one behind the last.
   [[nodiscard]] Array counted_inside(const Array& bin, std::int64_t bins, const Array& weights) const {
     if (!weights.is_defined()) return graph::count_places(called_, bin, bins, where_);
     return Grouping(called_, bin, bins, where_).aggregate(Aggregate::Sum, weights);

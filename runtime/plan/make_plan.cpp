@@ -284,7 +284,6 @@ class PlanMaker {
 
   /// Which elements of a row of a result are read: ranges in order, apart from each other; none where all may be.
   [[nodiscard]] std::vector<codegen::RankRange> ranks_read(NodeId id) const {
-    constexpr std::size_t kMost = 8;
     const int last = g_.shape(id).size() - 1;
     for (const GraphEdge& r : g_.roots)
       if (r.node == id) return {};
@@ -308,7 +307,7 @@ class PlanMaker {
       else
         apart.push_back(r);
     }
-    return apart.size() > kMost ? std::vector<codegen::RankRange>{} : apart;
+    return apart.size() > codegen::kMostRanks ? std::vector<codegen::RankRange>{} : apart;
   }
 
   [[nodiscard]] RoutineStep routine_step(NodeId id) {

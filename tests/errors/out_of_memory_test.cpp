@@ -162,6 +162,11 @@ TEST_CASE("out of memory: sorting, searching, sets and adding at places fail wit
   fail_each({[](const ta::Array& x) { return x; },
              [](const ta::Array& y) { return ta::unique_values(y).item<float>() == 4.0f; }},
             23);
+  const ta::Array rows = ta::reshape(ta::astype(ta::arange(80'000) % 7, ta::float32), {8, 10'000});
+  ta::evaluate(rows);  // of which threads find the medians
+  fail_each({[&](const ta::Array& x) { return x + ta::median(rows, {.axis = 1})(0); },
+             [](const ta::Array& y) { return all_are(y, 7.0f); }},
+            11);
   const ta::Shape seven{7};
   fail_each({[&](const ta::Array& x) { return ta::with_add(ta::zeros(seven, ta::float32), {few}, x); },
              [](const ta::Array& y) { return y(0).item<float>() == 40.0f && y(6).item<float>() == 36.0f; }},

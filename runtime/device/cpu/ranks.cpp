@@ -4,14 +4,14 @@
 #include "runtime/device/cpu/ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "runtime/device/cpu/order_key.h"
 #include "runtime/device/parallel.h"
-#include "support/check.h"
 
 namespace tarry::runtime {
 namespace {
@@ -26,38 +26,48 @@ constexpr std::int64_t kRanksOfAThread = 1 << 15;  // elements, at least
 /// Ranks between two keys. What it counts is by key: of one part of a row, then of all.
 template <class Bits>
 struct Window {
-  Bits low, high;
+  Bits low = 0, high = 0;
   std::span<const RankRange> ranks;
   std::int64_t below = 0, low_ties = 0, between = 0, high_ties = 0;
+};
+
+/// Those of a row, in order and apart from each other.
+template <class Bits>
+struct Windows {
+  std::array<Window<Bits>, codegen::kMostRanks> all;
+  std::size_t count = 0;
+  Window<Bits>* begin() { return all.data(); }
+  Window<Bits>* end() { return all.data() + count; }
+  Window<Bits>& back() { return all[count - 1]; }
 };
 
 template <class Key, RoutineAttributes::Way kWay>
 class RankedRow {
  public:
   using Bits = typename Key::Bits;
-  using Windows = std::vector<Window<Bits>>;
 
   /// `memory`: for n keys.
   RankedRow(const Bits* x, Bits* to, std::int64_t n, Bits* memory) : x_(x), to_(to), n_(n), memory_(memory) {}
 
+  /// Takes no memory of its own: threads that share out rows may not throw.
   [[nodiscard]] bool run(std::span<const RankRange> ranks, std::int64_t parts) {
-    windows_ = windows(ranks);
-    std::vector<Windows> counted(static_cast<std::size_t>(parts), windows_);
-    std::vector<std::int64_t> kept(static_cast<std::size_t>(parts));
+    find_windows(ranks);
+    std::array<Windows<Bits>, codegen::kSortParts> counted;
+    std::array<std::int64_t, codegen::kSortParts> kept{};
     parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
-      for (std::int64_t p = lo; p < hi; ++p)
-        kept[static_cast<std::size_t>(p)] =
-            count(n_ * p / parts, n_ * (p + 1) / parts, counted[static_cast<std::size_t>(p)]);
+      for (auto p = static_cast<std::size_t>(lo); p < static_cast<std::size_t>(hi); ++p) {
+        counted[p] = windows_;
+        kept[p] = count(start_of(p, parts), start_of(p + 1, parts), counted[p]);
+      }
     });
-    Bits* end = memory_ + kept[0];
-    for (std::int64_t p = 1; p < parts; ++p)
-      end = std::copy_n(memory_ + n_ * p / parts, kept[static_cast<std::size_t>(p)], end);
-    for (const Windows& part : counted) {
-      for (std::size_t w = 0; w < windows_.size(); ++w) {
-        windows_[w].below += part[w].below;
-        windows_[w].low_ties += part[w].low_ties;
-        windows_[w].between += part[w].between;
-        windows_[w].high_ties += part[w].high_ties;
+    Bits* end = memory_;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(parts); ++p) {
+      end = std::copy_n(memory_ + start_of(p, parts), kept[p], end);
+      for (std::size_t w = 0; w < windows_.count; ++w) {
+        windows_.all[w].below += counted[p].all[w].below;
+        windows_.all[w].low_ties += counted[p].all[w].low_ties;
+        windows_.all[w].between += counted[p].all[w].between;
+        windows_.all[w].high_ties += counted[p].all[w].high_ties;
       }
     }
     return write(end);
@@ -66,36 +76,38 @@ class RankedRow {
  private:
   static Bits key_of(Bits x) { return kWay == RoutineAttributes::Way::Usual ? Key::rising(x) : Key::falling(x); }
 
-  /// One for all ranks whose bounds overlap; in order, apart from each other.
-  [[nodiscard]] Windows windows(std::span<const RankRange> ranks) const {
+  [[nodiscard]] std::int64_t start_of(std::size_t part, std::int64_t parts) const {
+    return n_ * static_cast<std::int64_t>(part) / parts;
+  }
+
+  /// One window for all ranks whose bounds overlap.
+  void find_windows(std::span<const RankRange> ranks) {
     const std::int64_t size = sample_size(n_);
-    std::vector<Bits> sample(static_cast<std::size_t>(size));
-    for (std::int64_t k = 0; k < size; ++k) sample[static_cast<std::size_t>(k)] = key_of(x_[sample_place(k, n_)]);
-    std::sort(sample.begin(), sample.end());
+    Bits* const sample = memory_;
+    for (std::int64_t k = 0; k < size; ++k) sample[k] = key_of(x_[sample_place(k, n_)]);
+    std::sort(sample, sample + size);
     // A rank's place in the sample, give or take more than four standard deviations.
     const auto bound = [&](std::int64_t rank, int side) -> Bits {
       const double share = static_cast<double>(rank) / static_cast<double>(n_), all = static_cast<double>(size);
       const double spare = 4 * std::sqrt(all * share * (1 - share)) + 8;
       const auto at = static_cast<std::int64_t>(std::floor(share * all + side * spare));
       if (at < 0) return 0;
-      return at < size ? sample[static_cast<std::size_t>(at)] : std::numeric_limits<Bits>::max();
+      return at < size ? sample[at] : std::numeric_limits<Bits>::max();
     };
-    Windows result;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Bits low = bound(ranks[i].from, -1), high = bound(ranks[i].to - 1, 1);
-      if (!result.empty() && low <= result.back().high) {
-        Window<Bits>& last = result.back();
+      if (windows_.count > 0 && low <= windows_.back().high) {
+        Window<Bits>& last = windows_.back();
         last.high = std::max(last.high, high);
         last.ranks = {last.ranks.data(), last.ranks.size() + 1};
       } else {
-        result.push_back({low, high, ranks.subspan(i, 1)});
+        windows_.all[windows_.count++] = {low, high, ranks.subspan(i, 1)};
       }
     }
-    return result;
   }
 
   /// Elements from..to-1; returns how many keys are kept, from memory_[from] on.
-  std::int64_t count(std::int64_t from, std::int64_t to, Windows& windows) const {
+  std::int64_t count(std::int64_t from, std::int64_t to, Windows<Bits>& windows) const {
     constexpr std::int64_t kChunk = 1024;
     Bits keys[kChunk], found[kChunk], *kept = memory_ + from;
     for (std::int64_t at = from; at < to; at += kChunk) {
@@ -137,34 +149,33 @@ class RankedRow {
           if (to - from > 1) std::partial_sort(from, to, end);
           ordered = to;
         }
-        for (std::int64_t rank = r.from; rank < r.to; ++rank)
-          put(rank, rank < low_end ? w.low : rank < high_from ? first[rank - low_end] : w.high);
+        const auto key = [&](std::int64_t rank) {
+          return rank < low_end ? w.low : rank < high_from ? first[rank - low_end] : w.high;
+        };
+        std::int64_t rank = r.from;
+        for (; rank < r.to && !Key::is_nan(key(rank)); ++rank)
+          to_[rank] = kWay == RoutineAttributes::Way::Usual ? Key::of_rising(key(rank)) : Key::of_falling(key(rank));
+        put_nans(rank, r.to);
       }
       first += w.between;
     }
     return true;
   }
 
-  void put(std::int64_t rank, Bits key) {
-    if (Key::is_nan(key)) {
-      to_[rank] = nan_at(rank);
-    } else {
-      to_[rank] = kWay == RoutineAttributes::Way::Usual ? Key::of_rising(key) : Key::of_falling(key);
-    }
-  }
-
-  /// NaNs, which share a key, stand last and in the order that they have in the row.
-  [[nodiscard]] Bits nan_at(std::int64_t rank) const {
+  /// At ranks from..to-1: NaNs, which share a key, stand last and in the order that they have in the row.
+  void put_nans(std::int64_t from, std::int64_t to) {
     const Bits* at = x_ + n_;
-    for (std::int64_t left = n_ - rank; left > 0; left -= Key::is_nan(key_of(*at))) --at;
-    return *at;
+    for (std::int64_t rank = n_; from < to && rank > from;) {
+      if (!Key::is_nan(key_of(*--at))) continue;
+      if (--rank < to) to_[rank] = *at;
+    }
   }
 
   const Bits* const x_;
   Bits* const to_;
   const std::int64_t n_;
   Bits* const memory_;
-  Windows windows_;
+  Windows<Bits> windows_;
 };
 
 template <class Key, RoutineAttributes::Way kWay>
@@ -175,7 +186,7 @@ bool rank_rows(const RoutineSpec& spec, std::span<void* const> operands, void* s
     return RankedRow<Key, kWay>(static_cast<const Bits*>(operands[0]) + r * n, static_cast<Bits*>(operands[1]) + r * n,
                                 n, reinterpret_cast<Bits*>(static_cast<char*>(scratch) + codegen::kSortTables) + r * n);
   };
-  const std::int64_t parts = std::min<std::int64_t>(n / kRanksOfAThread, thread_count());
+  const std::int64_t parts = std::min({n / kRanksOfAThread, std::int64_t{thread_count()}, codegen::kSortParts});
   std::atomic<bool> found{true};
   if (spec.rows < thread_count() && parts > 1) {
     for (std::int64_t r = 0; r < spec.rows; ++r)
