@@ -56,6 +56,7 @@ class Selector : private Instructions {
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
     outer_phase_ = group_.reduces;
+    if (outer_phase_) forget_points();
     for (const GraphEdge& e : outputs)
       if (is_outer(e.node)) store(e, Region::Outer);
     return std::move(out_);
@@ -233,6 +234,11 @@ class Selector : private Instructions {
   }
 
   // --- Values -------------------------------------------------------------------------------------------------------
+
+  /// What points have is gone behind the reduction, also where it is the same at all of them.
+  void forget_points() {
+    std::erase_if(memo_, [&](const auto& known) { return ir_.instrs[known.second].region == Region::Point; });
+  }
 
   /// The value of a request if it is there: computed for its box, or for a larger one.
   [[nodiscard]] Value find(const Request& r) const {

@@ -227,3 +227,19 @@ TEST_CASE("take: a row that a reduction chooses is read beside values of the row
     CHECK(values(ta::astype(rest, ta::int64)) == values(ta::remainder(ints({2, 1}), y + 3)));
   });
 }
+
+TEST_CASE("take: an element that a reduction chooses is a result, and points of its row are divided by it", "[take]") {
+  everywhere([] {
+    const auto of = [](const ta::Array& x, const ta::Array& y) {
+      const ta::Array best = ta::argmax(x, {}, {.keepdims = true}),
+                      taken = ta::take(ta::maximum(y, 1.0), best * best % 5);
+      return std::vector{taken, ta::floor_divide(taken, ta::astype(x, ta::float64) + 1.0), best,
+                         ta::astype(x, ta::int64)};
+    };
+    const ta::Array x = ta::array({0, 3, 1, 2, 0}), y = ta::astype(ints({5}), ta::float64) * 10.0;
+    const std::vector<ta::Array> got = of(x, y);
+    ta::evaluate(got);
+    CHECK(values(ta::astype(got[0], ta::int64)) == Ints{10});
+    CHECK(values(ta::astype(got[1], ta::int64)) == Ints{10, 2, 5, 3, 10});
+  });
+}
