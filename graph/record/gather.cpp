@@ -19,19 +19,19 @@ Edge as_int64(const IndexingCall& call, Edge indices) {
   return record_cast(std::move(indices), int64, call.where);
 }
 
-/// Places along an axis of `extent`.
+/// Places along an axis of `extent`: checked when they are used, unless the bounds leave none outside.
 Edge places(const IndexingCall& call, Edge indices, int axis, std::int64_t extent) {
   const Where where = call.where;
   if (call.bounds == Bounds::Wrap) {
     if (indices.node()->dtype == uint64)  // before what does not fit int64 is cut
       indices = record_map(Op::Remainder, {{indices, 0}, {Edge(), Scalar(extent)}}, where, call.op());
-    indices = record_map(Op::Remainder, {{as_int64(call, std::move(indices)), 0}, {Edge(), Scalar(extent)}}, where,
-                         call.op());
+    return record_map(Op::Remainder, {{as_int64(call, std::move(indices)), 0}, {Edge(), Scalar(extent)}}, where,
+                      call.op());
   }
   indices = as_int64(call, std::move(indices));
   if (call.bounds == Bounds::Clip) {
     indices = record_map(Op::Maximum, {{indices, 0}, {Edge(), Scalar(0)}}, where, call.op());
-    indices = record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(extent - 1)}}, where, call.op());
+    return record_map(Op::Minimum, {{indices, 0}, {Edge(), Scalar(extent - 1)}}, where, call.op());
   }
   return record_index(std::move(indices), extent, {call.called, static_cast<std::uint8_t>(axis)}, where);
 }
