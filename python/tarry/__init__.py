@@ -7,11 +7,14 @@ of the Python array API standard, 2024.12.
 import copyreg as _copyreg
 import math as _math
 import sys as _sys
+import typing as _typing
 
 from . import _html, _numpy, _signatures, _tarry
 from ._info import __array_namespace_info__ as __array_namespace_info__
 from ._functions import function as function
 from ._loops import scan as scan, while_loop as while_loop
+from ._names import *  # noqa: F403
+from ._random import default_rng as _default_rng
 from ._tarry import *  # noqa: F403
 from ._tarry import Array, Plan, Report, linalg, random
 
@@ -24,6 +27,7 @@ nan = _math.nan
 newaxis = None
 pi = _math.pi
 
+random.default_rng = _default_rng
 for _module in (linalg, random):
     _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 _numpy.attach(Array)
@@ -50,6 +54,14 @@ def _named(module, name):
 
 def _reduced(function):
     return _named, (function.__module__.replace("tarry._tarry", "tarry"), function.__name__)
+
+
+if not _typing.TYPE_CHECKING:  # checkers would take any name for one that is there
+
+    def __getattr__(name):
+        theirs = _sys.modules.get("numpy")
+        hint = f"; numpy.{name} takes arrays of Tarry" if callable(getattr(theirs, name, None)) else ""
+        raise AttributeError(f"module 'tarry' has no attribute {name!r}{hint}")
 
 
 _copyreg.pickle(type(_tarry.evaluate), _reduced)
