@@ -192,6 +192,21 @@ Array to_array(nb::handle o, std::optional<Dtype> dtype) {
   raise(PyExc_TypeError, "no array can be made of " + class_name(o));
 }
 
+namespace {
+
+/// Each array along its axis of the grid, the others of extent 1.
+std::vector<Array> open_grid(std::vector<Array> arrays, bool crossed) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<std::int64_t> shape(arrays.size(), 1);
+    const bool swapped = crossed && arrays.size() > 1 && i < 2;
+    shape[swapped ? 1 - i : i] = -1;
+    arrays[i] = reshape(arrays[i], Shape(std::move(shape)), line());
+  }
+  return arrays;
+}
+
+}  // namespace
+
 std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats) {
   if (!is_sequence(o.ptr())) return {};
   const Nested nested(o);
@@ -282,12 +297,13 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       document("geomspace"));
   m.def(
       "meshgrid",
-      [](const nb::args& arrays, std::string_view indexing) {
+      [](const nb::args& arrays, std::string_view indexing, bool sparse) {
         if (indexing != "xy" && indexing != "ij") raise(PyExc_ValueError, "indexing is xy or ij");
+        if (sparse) return nb::list(tuple_of(open_grid(arrays_of(arrays), indexing == "xy")));
         return nb::list(
             tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, line())));
       },
-      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", document("meshgrid"));
+      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", "sparse"_a = false, document("meshgrid"));
   m.def(
       "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
       document("tril"));

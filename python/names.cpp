@@ -25,6 +25,7 @@ constexpr const char* kSame[][2] = {
     {"bitwise_not", "bitwise_invert"},
     {"concatenate", "concat"},
     {"conjugate", "conj"},
+    {"degrees", "rad2deg"},
     {"fabs", "abs"},
     {"fix", "trunc"},
     {"invert", "bitwise_invert"},
@@ -33,11 +34,20 @@ constexpr const char* kSame[][2] = {
     {"mod", "remainder"},
     {"ndarray", "Array"},
     {"power", "pow"},
+    {"radians", "deg2rad"},
     {"right_shift", "bitwise_right_shift"},
     {"rint", "round"},
     {"save", "save_npy"},
     {"true_divide", "divide"},
 };
+
+/// As the operator divmod.
+nb::object quotient(nb::handle a, nb::handle b) {
+  const nb::object left = is_array(b.ptr()) ? nb::borrow(a) : object(Value(a).array());
+  const nb::object both = nb::steal(PyNumber_Divmod(left.ptr(), b.ptr()));
+  if (!both.is_valid()) throw nb::python_error();
+  return both;
+}
 
 /// The sum of products over the last axis of a and the last but one of b, or its only one.
 Array dot(Value a, Value b) {
@@ -118,6 +128,7 @@ void bind_names(nb::module_& m, ArrayClass& array) {
         return m.attr("searchsorted")(x, values, "side"_a = side);
       },
       "values"_a, "side"_a = "left", document("searchsorted"));
+  m.def("divmod", &quotient, "x1"_a, "x2"_a, "floor_divide and remainder of both, as a tuple.");
   m.def("copy", [](Value x) { return x.array(); }, "x"_a, "An array with the same values.");
   m.def("ndim", [](Value x) { return x.array().ndim(); }, "x"_a, "The number of axes.");
   m.def("shape", [](Value x) { return shape_tuple(x.array().shape()); }, "x"_a, "The extents.");

@@ -143,7 +143,8 @@ TARRY_OR_OUT_OF_MEMORY("exp2", where)
 Array cbrt(const Array& x, std::source_location where) try {
   const auto [e, dtype] = floating("cbrt", x, where);
   const Edge size = mapped(Op::Abs, e, where);
-  const Edge near = mapped(Op::Pow, size, 1.0 / 3, where);  // a step of Newton's method makes its last digits right
+  const Edge third = mapped(Op::Divide, mapped(Op::Log, size, where), 3, where);
+  const Edge near = mapped(Op::Exp, third, where);  // a step of Newton's method makes its last digits right
   const Edge square = mapped(Op::Square, near, where);
   const Edge over = mapped(Op::Subtract, near, mapped(Op::Divide, size, square, where), where);
   const Edge better = mapped(Op::Subtract, near, mapped(Op::Divide, over, 3, where), where);

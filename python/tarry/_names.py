@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import builtins as _builtins
-from collections.abc import Callable, Sequence
-from typing import Any
 
 from . import _tarry
-from ._tarry import Array, Dtype
+from ._tarry import Array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes long to import
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ._tarry import Dtype
 
 __all__ = [
-    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "c_", "column_stack", "delete", "diag",
-    "diag_indices", "dsplit", "dstack", "ediff1d", "extract", "fill_diagonal", "fliplr", "flipud", "fromfunction",
-    "histogram2d", "hsplit", "hstack", "indices", "intersect1d", "ix_", "lexsort", "mgrid", "ogrid", "r_", "rot90",
-    "select", "setdiff1d", "split", "tri", "tril_indices", "triu_indices", "union1d", "unique", "unravel_index", "vsplit",
+    "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "blackman", "block", "c_",
+    "column_stack", "delete", "diag", "diag_indices", "dsplit", "dstack", "ediff1d", "extract", "fill_diagonal",
+    "fliplr", "flipud", "fromfunction", "hamming", "hanning", "histogram2d", "hsplit", "hstack", "indices", "insert",
+    "intersect1d", "isscalar", "ix_", "lexsort", "mgrid", "ogrid", "piecewise", "polyval", "r_", "rot90", "select",
+    "setdiff1d", "split", "tri", "tril_indices", "triu_indices", "union1d", "unique", "unravel_index", "vsplit",
     "vstack",
 ]
-
-# A number is an array of no axes where an array is wanted.
-_Arrays = Sequence[Any]
 
 
 # ---- Joining ----
@@ -42,24 +45,24 @@ def atleast_3d(x: Any) -> Array:
     return x if x.ndim >= 3 else x[..., None]
 
 
-def vstack(arrays: _Arrays) -> Array:
+def vstack(arrays: Sequence[Any]) -> Array:
     """Rows below each other: arrays of one axis are rows. Shapes: (m, n) and (n,) give (m + 1, n)."""
     return _tarry.concat([atleast_2d(x) for x in arrays], axis=0)
 
 
-def hstack(arrays: _Arrays) -> Array:
+def hstack(arrays: Sequence[Any]) -> Array:
     """Columns beside each other; arrays of one axis one after the other. Shapes: (m, k) and (m, n) give (m, k + n)."""
     parts = [atleast_1d(x) for x in arrays]
     return _tarry.concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
-def column_stack(arrays: _Arrays) -> Array:
+def column_stack(arrays: Sequence[Any]) -> Array:
     """Columns beside each other: arrays of one axis are columns. Shapes: (m,) and (m, n) give (m, 1 + n)."""
     parts = [atleast_1d(x) for x in arrays]
     return _tarry.concat([x[:, None] if x.ndim == 1 else x for x in parts], axis=1)
 
 
-def dstack(arrays: _Arrays) -> Array:
+def dstack(arrays: Sequence[Any]) -> Array:
     """Joined along the third axis. Shapes: (m, n) and (m, n) give (m, n, 2)."""
     return _tarry.concat([atleast_3d(x) for x in arrays], axis=2)
 
@@ -195,6 +198,35 @@ def fill_diagonal(x: Array, value: Any) -> None:
     x[(at,) * x.ndim] = value
 
 
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """x with values before these places of an axis; of the flattened x without one.
+
+    A place is an integer or a list of integers, counted in x. The values broadcast.
+    """
+    x = _tarry.asarray(x)
+    if axis is None:
+        x, axis = _tarry.reshape(x, -1), 0
+    axis %= x.ndim
+    single = isinstance(obj, int)
+    places = [obj] if isinstance(obj, int) else [int(at) for at in obj]
+    extent, front = x.shape[axis], (slice(None),) * axis
+    if any(not -extent <= at <= extent for at in places):
+        raise IndexError(f"insert has no place {obj} in axis {axis} of shape {x.shape}")
+    places = [at + extent if at < 0 else at for at in places]
+    new = _tarry.astype(_tarry.asarray(values), x.dtype)
+    if single and new.ndim:  # all of them before the one place
+        wide = x.shape[:axis] + ((new.shape[0] if x.ndim == 1 else 1),) + x.shape[axis + 1:]
+        rows = _tarry.broadcast_to(new, wide)
+        return _tarry.concat([x[(*front, slice(None, places[0]))], rows, x[(*front, slice(places[0], None))]], axis)
+    rows = _tarry.broadcast_to(new, (*x.shape[:axis], len(places), *x.shape[axis + 1:]))
+    order = sorted(range(len(places)), key=places.__getitem__)
+    parts, done = [], 0
+    for i in order:
+        parts += [x[(*front, slice(done, places[i]))], rows[(*front, slice(i, i + 1))]]
+        done = places[i]
+    return _tarry.concat([*parts, x[(*front, slice(done, None))]], axis)
+
+
 # ---- Places ----
 
 
@@ -278,7 +310,8 @@ class _Joined:
         self._columns = columns
 
     def __getitem__(self, key: Any) -> Array:
-        parts = [_steps(each) if isinstance(each, slice) else each for each in (key if isinstance(key, tuple) else (key,))]
+        keys = key if isinstance(key, tuple) else (key,)
+        parts = [_steps(each) if isinstance(each, slice) else each for each in keys]
         if any(isinstance(each, str) for each in parts):
             raise TypeError("r_ and c_ take no text")
         return column_stack(parts) if self._columns else _tarry.concat([atleast_1d(each) for each in parts])
@@ -290,7 +323,7 @@ mgrid, ogrid, r_, c_ = _Grid(True), _Grid(False), _Joined(False), _Joined(True)
 # ---- Choices, orders and sets ----
 
 
-def select(conditions: _Arrays, choices: _Arrays, default: Any = 0) -> Array:
+def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Array:
     """Of each element the choice of the first condition that is true, else the default."""
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}")
@@ -298,6 +331,63 @@ def select(conditions: _Arrays, choices: _Arrays, default: Any = 0) -> Array:
     for condition, choice in zip(reversed(conditions), reversed(choices)):
         made = _tarry.where(condition, choice, made)
     return _tarry.asarray(made)
+
+
+def piecewise(x: Any, conditions: Sequence[Any], functions: Sequence[Any]) -> Array:
+    """Of each element the function of the last condition that is true, a number or of x; the function behind those of
+    the conditions, else 0, where none is."""
+    x = _tarry.asarray(x)
+    values = [each(x) if callable(each) else each for each in functions]
+    made = values[len(conditions)] if len(values) > len(conditions) else 0
+    for condition, value in zip(conditions, values):
+        made = _tarry.where(condition, value, made)
+    return _tarry.astype(_tarry.asarray(made), x.dtype)
+
+
+def argpartition(x: Any, kth: Any, axis: int = -1) -> Array:
+    """Places that bring the kth element to where sorting would, and smaller ones before it: those of argsort."""
+    return _tarry.argsort(x, axis=axis)
+
+
+def polyval(p: Any, x: Any) -> Array:
+    """The polynomial at x whose coefficients are p, the highest power first: by Horner's scheme."""
+    x = _tarry.asarray(x)
+    made = _tarry.zeros_like(x)
+    for factor in p:
+        made = made * x + factor
+    return made
+
+
+def isscalar(x: Any) -> bool:
+    """True of Python's and NumPy's numbers, and of text; not of arrays."""
+    return isinstance(x, (int, float, complex, str, bytes)) or type(x).__module__ == "numpy" and hasattr(x, "item") \
+        and not hasattr(x, "__setitem__")
+
+
+def _window(n: int, *weights: float) -> Array:
+    """weights[0] - weights[1] * cos(2 pi i / (n - 1)) + weights[2] * cos(4 pi i / (n - 1)) of n points."""
+    if n <= 1:
+        return _tarry.ones(_builtins.max(n, 0))
+    angle = _tarry.linspace(0, 2 * 3.141592653589793, n)
+    made = _tarry.full((n,), weights[0])
+    for i, weight in enumerate(weights[1:], 1):
+        made = made + (-1) ** i * weight * _tarry.cos(i * angle)
+    return made
+
+
+def hanning(n: int) -> Array:
+    """The window of von Hann of n points."""
+    return _window(n, 0.5, 0.5)
+
+
+def hamming(n: int) -> Array:
+    """The window of Hamming of n points."""
+    return _window(n, 0.54, 0.46)
+
+
+def blackman(n: int) -> Array:
+    """The window of Blackman of n points."""
+    return _window(n, 0.42, 0.5, 0.08)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:

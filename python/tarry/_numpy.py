@@ -188,8 +188,8 @@ def reduce(name):
     return run
 
 
-_METHODS = ((at, _JOINS), (outer, ("add", "subtract", "multiply", "divide", "minimum", "maximum", "pow", "less", "equal")),
-            (accumulate, _SCANS), (reduce, _REDUCTIONS))
+_PAIRS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "pow", "less", "equal")
+_METHODS = ((at, _JOINS), (outer, _PAIRS), (accumulate, _SCANS), (reduce, _REDUCTIONS))
 
 
 def _method(make, names):

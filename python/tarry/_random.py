@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
-from typing import Any
+import os
 
 from . import _tarry
-from ._tarry import Array, Dtype
-from ._tarry.random import Generator
 
-_Size = int | Sequence[int] | None
+Generator = _tarry.random.Generator
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes long to import
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._tarry import Array, Dtype
+    from ._tarry.random import Generator
+
+    _Size = int | Sequence[int] | None
 
 
 def _shape(size: _Size, *beside: Any) -> tuple[int, ...]:
@@ -28,7 +33,7 @@ class NumPyGenerator(Generator):
     """
 
     def __init__(self, seed: int | None = None, draws: int = 0) -> None:
-        super().__init__(secrets.randbits(64) if seed is None else seed, draws)
+        super().__init__(int.from_bytes(os.urandom(8), "little") if seed is None else seed, draws)
 
     def random(self, size: _Size = None, dtype: Dtype | str | type | None = None) -> Array:
         """Numbers in [0, 1)."""
@@ -84,12 +89,12 @@ class NumPyGenerator(Generator):
         places = _tarry.searchsorted(ends, ends[-1] * super().uniform(shape, dtype=ends.dtype), side="right")
         return _tarry.take(rows, places, axis=0, mode="clip")
 
-    def fork(self, number: int | None = None) -> NumPyGenerator:
+    def fork(self, number: int | None = None) -> "NumPyGenerator":
         """A generator of its own stream: the next one, or that of the number."""
         made = super().fork(number)
         return type(self)(made.key, made.draws)
 
-    def __copy__(self) -> NumPyGenerator:
+    def __copy__(self) -> "NumPyGenerator":
         return type(self)(self.key, self.draws)
 
     def __reduce__(self) -> tuple[Any, ...]:
