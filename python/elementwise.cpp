@@ -92,6 +92,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "isclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return isclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("isclose"));
@@ -99,6 +100,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "allclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return allclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("allclose"));
@@ -106,6 +108,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "array_equal",
       [](Value a, Value b, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return array_equal(a.operand(where), b.operand(where), {equal_nan});
       },
       "a1"_a, "a2"_a, "equal_nan"_a = false, document("array_equal"));

@@ -49,7 +49,7 @@ class Key {
       indices_.emplace_back(newaxis, line());
     } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
       add_integer(each);
-    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each)) {
+    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each) || PyRange_Check(each)) {
       indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
     } else {
       raise(PyExc_IndexError,
@@ -123,10 +123,21 @@ Operand value_for(Value& v, const Array& x) {
   return v.operand(here());
 }
 
+/// True where Python's stack alone refers to the object. From 3.14 on it may borrow the reference of a variable.
+bool has_no_name(PyObject* object) {
+  static const bool counted = nb::cast<int>(nb::module_::import_("sys").attr("hexversion")) < 0x030E0000;
+  return counted && Py_REFCNT(object) == 1;
+}
+
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) raise(PyExc_TypeError, "elements of an array cannot be deleted");
+        if (has_no_name(self)) {
+          throw InvalidArgument("set", here(),
+                                "would change an array that has no name, and be lost: parts of an array are no windows "
+                                "into it; write x[i, j] = v for x[i][j] = v");
+        }
         const Where where = here();
         Array& x = array_of(self);
         const Key k(key, where);

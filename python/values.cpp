@@ -91,7 +91,9 @@ bool convert_both(Value& a, Value& b) {
 
 Operand Value::operand(Where where) {
   if (array_ == nullptr && !scalar_ && !convert()) {
-    raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
+    const bool listed = PyList_Check(object_.ptr()) || PyTuple_Check(object_.ptr());
+    if (!listed) raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
+    array();
   }
   if (array_ != nullptr) return {*array_, where};
   const std::source_location place = located(where);

@@ -203,6 +203,8 @@ def test_lists_are_operands():
                          np.maximum(V, numbers)), (b + [1, 2, 3], np.array([1, 2, 3], dtype=np.uint8) + [1, 2, 3]),
                          (b * [0.5, 1, 2], np.array([0.5, 2, 6])), (b > [-1, 2, 300], np.array([True, False, False]))):
         same(ours, theirs)
+    assert bool(ta.allclose([1.0], [1.0 + 1e-9])) and ta.maximum([1, 5], (3, 3)).tolist() == [3, 5]
+    assert bool(ta.allclose(x, V.tolist())) and x[range(2)].tolist() == V[:2].tolist()
     x += numbers
     np.testing.assert_array_equal(x, V + numbers)
     with pytest.raises(TypeError):
@@ -239,6 +241,25 @@ def test_elements_are_numbers_by_their_place():
         x.item(24)
     with pytest.raises(TypeError):
         x.item("a")
+
+
+def test_an_assignment_that_would_be_lost_is_an_error():
+    x = ta.zeros((2, 3))
+    for lost in ("x[0][1] = 5", "x[0][1] += 5", "(x + 1)[0] = 2", "x.reshape(6)[0] = 1", "x.T[0] = 1"):
+        with pytest.raises(ta.InvalidArgument, match="has no name"):
+            exec(lost, {"x": x})
+    assert x.tolist() == [[0.0] * 3] * 2
+
+    class Holder:
+        part = ta.zeros(3)
+
+    held, nested, table = Holder(), [ta.zeros(3)], {"a": ta.zeros(3)}
+    held.part[0], nested[0][1], table["a"][2] = 1, 2, 3
+    row = x[0]
+    row[0] = 4
+    (lambda y: y.__setitem__(0, 5))(row)
+    assert held.part.tolist() == [1, 0, 0] and nested[0].tolist() == [0, 2, 0] and table["a"].tolist() == [0, 0, 3]
+    assert row.tolist() == [5, 0, 0] and x.tolist() == [[0.0] * 3] * 2
 
 
 def test_wrong_calls_say_what_is_wrong():
