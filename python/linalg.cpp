@@ -90,8 +90,14 @@ Array norm_of_matrices(const Array& x, bool keepdims, nb::handle ord) {
     norm = MatrixNorm::Rows;
   } else if (is(-inf)) {
     norm = MatrixNorm::SmallestRow;
+  } else if (is(2)) {
+    norm = MatrixNorm::Spectral;
+  } else if (is(-2)) {
+    norm = MatrixNorm::SmallestSingular;
+  } else if (text && nb::cast<std::string_view>(ord) == "nuc") {
+    norm = MatrixNorm::Nuclear;
   } else if (!text || nb::cast<std::string_view>(ord) != "fro") {
-    raise(PyExc_ValueError, "ord of matrices is 'fro', 1, -1, inf or -inf: singular values are not there");
+    raise(PyExc_ValueError, "ord of matrices is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
   }
   return matrix_norm(x, {keepdims, norm}, line());
 }
@@ -140,7 +146,24 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
               "keepdims: bool = False) -> Array"),
       "The norm of a vector, or of a matrix where two axes are named or x has two and ord is given.\n\n"
       "Without ord the square root of the sum of squares, of all elements where no axis is named. Of matrices ord is "
-      "'fro', 1, -1, inf or -inf.\n\nShapes: the axes are removed, or kept with extent 1.\n\nDtypes: as vector_norm.");
+      "'fro', 'nuc', 1, -1, 2, -2, inf or -inf.\n\nShapes: the axes are removed, or kept with extent 1.\n\nDtypes: as "
+      "vector_norm.");
+  linalg.def("svdvals", [](Value x) { return tarry::linalg::svdvals(x.array(), line()); }, "x"_a, document("svdvals"));
+  linalg.def(
+      "matrix_rank",
+      [](Value x, std::optional<double> rtol) { return tarry::linalg::matrix_rank(x.array(), {rtol}, line()); }, "x"_a,
+      nb::kw_only(), "rtol"_a = nb::none(), document("matrix_rank"));
+  linalg.def(
+      "pinv", [](Value x, std::optional<double> rtol) { return tarry::linalg::pinv(x.array(), {rtol}, line()); }, "x"_a,
+      nb::kw_only(), "rtol"_a = nb::none(), document("pinv"));
+  linalg.def(
+      "cond",
+      [](Value x) {
+        const Array values = tarry::linalg::svdvals(x.array(), line());
+        const Array most = max(values, -1, {}, line()), least = min(values, -1, {}, line());
+        return divide({most, here()}, {least, here()});
+      },
+      "x"_a, "The largest singular value over the smallest.\n\nShapes: (..., m, n) -> (...).");
   linalg.def(
       "multi_dot",
       [](nb::handle arrays) {

@@ -95,6 +95,13 @@ Array matrix_norm(const Array& x, MatrixNormOptions options, std::source_locatio
   const auto [rows, columns] = two_axes("matrix_norm", e, -2, -1, where);
   graph::check_number("matrix_norm", e, where);
   const MatrixNorm ord = options.ord;
+  if (ord == MatrixNorm::Spectral || ord == MatrixNorm::SmallestSingular || ord == MatrixNorm::Nuclear) {
+    const Array values = linalg::svdvals(x, where);
+    const Array found = ord == MatrixNorm::Nuclear    ? sum(values, -1, {.keepdims = true}, where)
+                        : ord == MatrixNorm::Spectral ? max(values, -1, {.keepdims = true}, where)
+                                                      : min(values, -1, {.keepdims = true}, where);
+    return options.keepdims ? expand_dims(found, -1, where) : squeeze(found, -1, where);
+  }
   if (ord == MatrixNorm::Frobenius) return vector_norm(x, {rows, columns}, {options.keepdims, 2}, where);
   const bool of_rows = ord == MatrixNorm::Rows || ord == MatrixNorm::SmallestRow;
   const bool smallest = ord == MatrixNorm::SmallestColumn || ord == MatrixNorm::SmallestRow;

@@ -78,7 +78,10 @@ CALLS = [
     "piecewise(V, [V < 0, V > 1], [-1, lambda t: t * t])", "polyval([1, 2, 3], V)",
     "piecewise(V, [V < 0], [lambda t: -t, 5])", "polyval(V, WHOLE)", "hanning(9)", "hamming(8)", "blackman(7)",
     "hanning(1)", "partition(V, 2)[2]", "add.reduce(A)", "minimum.reduce([V, W])", "copy(A)", "fabs(A)",
-    "dot([1.0, 2.0], A[:2])",
+    "dot([1.0, 2.0], A[:2])", "linalg.norm(A, 2)", "linalg.norm(A, -2)", "linalg.norm(A, 'nuc')",
+    "linalg.matrix_norm(CUBE, ord=2, keepdims=True)", "linalg.svdvals(CUBE)", "linalg.svdvals(A.T)", "linalg.pinv(A)",
+    "linalg.matrix_rank(A)", "linalg.matrix_rank(A[:, :2] @ A[:2])", "linalg.pinv(CUBE)", "linalg.cond(A[:4, :4])",
+    "linalg.pinv(A[:, :2] @ A[:2])",
 ]
 
 
@@ -266,7 +269,7 @@ def test_wrong_calls_say_what_is_wrong():
     x = ta.asarray(A)
     for call, words in ((lambda: ta.split(x, 3), "equal parts"), (lambda: ta.select([], []), "as many choices"),
                         (lambda: ta.diag(ta.zeros((2, 2, 2))), "vector or a matrix"),
-                        (lambda: ta.linalg.norm(x, 2), "singular values"), (lambda: ta.interp(1.0, x, x), "one axis"),
+                        (lambda: ta.linalg.norm(x, 3), "ord of matrices"), (lambda: ta.interp(1.0, x, x), "one axis"),
                         (lambda: ta.gradient(x[:1]), "fewer than 2 points"), (lambda: x.swapaxes(0, 5), "axis 5")):
         with pytest.raises(ValueError, match=words):
             call()

@@ -179,3 +179,25 @@ TEST_CASE("update: joins values with the elements that indices name", "[numeric]
     CHECK(updated(ta::Put::Maximum) == Numbers{5, 2, 4});
   });
 }
+
+TEST_CASE("svdvals, matrix_rank, pinv: of wide, tall and singular matrices, in stacks", "[numeric][factors]") {
+  in_every_way([] {
+    const ta::Array wide = ta::array({{3.0, 0.0, 0.0}, {0.0, -4.0, 0.0}});
+    check_near(ta::linalg::svdvals(wide), {4, 3});
+    check_near(ta::linalg::svdvals(ta::stack({wide, wide * 2})), {4, 3, 8, 6});
+    check_near(ta::linalg::pinv(wide), {1.0 / 3, 0, 0, -0.25, 0, 0});
+    const ta::Array single = ta::array({{1.0, 2.0}, {2.0, 4.0}, {0.0, 0.0}});  // of rank 1
+    check_near(ta::linalg::svdvals(single), {5, 0});
+    check_near(ta::linalg::pinv(single), {0.04, 0.08, 0, 0.08, 0.16, 0}, 1e-13);
+    CHECK(values(ta::linalg::matrix_rank(ta::stack({single, single + ta::eye(3, {.columns = 2})}))) == Numbers{1, 2});
+    CHECK(values(ta::linalg::matrix_rank(wide, {.rtol = 0.8})) == Numbers{1});
+    CHECK(values(ta::linalg::matrix_rank(ta::zeros({0, 3}))) == Numbers{0});
+    CHECK(ta::linalg::svdvals(ta::zeros({2, 0, 3})).shape() == ta::Shape{2, 0});
+    CHECK(ta::linalg::pinv(ta::zeros({2, 0, 3})).shape() == ta::Shape{2, 3, 0});
+    CHECK(ta::linalg::svdvals(ta::ones({2, 2}, ta::float16)).dtype() == ta::float16);
+    CHECK(ta::linalg::pinv(ta::array({{2, 0}, {0, 4}})).dtype() == ta::float64);
+    check_near(ta::matrix_norm(wide, {.ord = ta::MatrixNorm::Spectral}), {4});
+    check_near(ta::matrix_norm(wide, {.ord = ta::MatrixNorm::SmallestSingular}), {3});
+    check_near(ta::matrix_norm(wide, {.keepdims = true, .ord = ta::MatrixNorm::Nuclear}), {7});
+  });
+}

@@ -185,6 +185,9 @@ void add_curves(ErrorRows& rows) {
   rows.wrong("matrix_norm", {"float32 (3,) has fewer than 2 axes"}, [] { (void)matrix_norm(f32({3})); });
   rows.wrong("matrix_norm", {"bool (2, 3)"}, [] { (void)matrix_norm(truth()); });
   rows.wrong("matrix_power", {"not square"}, [] { (void)matrix_power(matrix(), -1); });
+  rows.wrong("svdvals", {"float32 (3,) has fewer than 2 axes"}, [] { (void)linalg::svdvals(f32({3})); });
+  rows.wrong("matrix_rank", {"fewer than 2 axes"}, [] { (void)linalg::matrix_rank(f32({3})); });
+  rows.wrong("pinv", {"undefined"}, [] { (void)linalg::pinv(Array()); });
 }
 
 }  // namespace
