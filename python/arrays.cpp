@@ -137,7 +137,19 @@ ArrayClass bind_arrays(nb::module_& m) {
       .def(
           "to_device", [](const Array& x, Device device, nb::handle) { return to_device(x, device, line()); },
           "device"_a, nb::kw_only(), "stream"_a = nb::none(), document("to_device"))
-      .def("item", &item_of, "The value of an array of one element, as a Python number. Evaluates.")
+      .def(
+          "item",
+          [](const Array& x, const nb::args& at) {
+            if (at.size() == 0) return item_of(x);
+            std::vector<std::int64_t> places;
+            if (!integers_from(at.size() == 1 ? nb::handle(at[0]).ptr() : at.ptr(), places))
+              raise(PyExc_TypeError, "item takes the place of an element, as integers");
+            const bool flat = places.size() == 1 && x.ndim() != 1;
+            const std::vector<Index> indices(places.begin(), places.end());
+            return item_of(index(flat ? reshape(x, {-1}, line()) : x, indices, here()));
+          },
+          "The value of an array of one element, or of the element at a place, as a Python number. Evaluates.\n\n"
+          "A place is an index for each axis, or the number of the element in row-major order.")
       .def("tolist", &to_list, "The elements as nested lists of Python numbers. Evaluates.")
       .def(
           "tobytes",
@@ -149,7 +161,11 @@ ArrayClass bind_arrays(nb::module_& m) {
       .def(
           "copy", [](const Array& x) { return x; }, "An array with the same values.")
       .def(
-          "astype", [](const Array& x, Dtype dtype) { return astype(x, dtype, line()); }, "dtype"_a, document("astype"))
+          "astype", [](const Array& x, Dtype dtype, bool) { return astype(x, dtype, line()); }, "dtype"_a,
+          nb::kw_only(), "copy"_a = true, document("astype"))
+      .def(
+          "fill", [](Array& x, Value value) { x.set({ellipsis}, value.operand(here())); }, "value"_a,
+          "Sets every element of the array to a number.")
       .def("__copy__", [](const Array& x) { return x; })
       .def("__deepcopy__", [](const Array& x, nb::handle) { return x; })
       .def("__complex__",

@@ -43,6 +43,7 @@ class Nested {
     }
     read(o.ptr(), 0);
   }
+  [[nodiscard]] Dtype dtype(Dtype floats) const { return floats_ || values_.empty() ? floats : natural(); }
   /// False where something else than a number is among them.
   [[nodiscard]] bool is_of_numbers() const { return numbers_; }
   [[nodiscard]] Array array(MaybeDtype dtype, Where where) const {
@@ -191,6 +192,28 @@ Array to_array(nb::handle o, std::optional<Dtype> dtype) {
   raise(PyExc_TypeError, "no array can be made of " + class_name(o));
 }
 
+namespace {
+
+/// Each array along its axis of the grid, the others of extent 1.
+std::vector<Array> open_grid(std::vector<Array> arrays, bool crossed) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<std::int64_t> shape(arrays.size(), 1);
+    const bool swapped = crossed && arrays.size() > 1 && i < 2;
+    shape[swapped ? 1 - i : i] = -1;
+    arrays[i] = reshape(arrays[i], Shape(std::move(shape)), line());
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats) {
+  if (!is_sequence(o.ptr())) return {};
+  const Nested nested(o);
+  if (!nested.is_of_numbers()) return {};
+  return nested.dtype(floats);
+}
+
 void bind_creation(nb::module_& m, ArrayClass&) {
   const char* const of_values =
       "An array of a number, of nested lists of numbers, or of another library's array.\n\n"
@@ -211,26 +234,26 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       [](const Shape& shape, Value value, MaybeDtype dtype, MaybeDevice device) {
         return placed(device, [&] { return filled(shape, value, dtype); });
       },
-      "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full"));
+      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), document("full"));
   m.def(
       "full_like",
       [](Value x, Value value, MaybeDtype dtype, MaybeDevice device) {
         return placed(device, [&] { return filled(x.array().shape(), value, dtype ? *dtype : x.array().dtype()); });
       },
-      "x"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), document("full_like"));
+      "x"_a, "fill_value"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), document("full_like"));
   const auto constant = [&](const char* name, const char* like, auto f, auto f_like, const char* doc) {
     m.def(
         name,
         [f](const Shape& shape, MaybeDtype dtype, MaybeDevice device) {
           return placed(device, [&] { return f(shape, dtype, line()); });
         },
-        "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+        "shape"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), doc);
     m.def(
         like,
         [f_like](Value x, MaybeDtype dtype, MaybeDevice device) {
           return placed(device, [&] { return f_like(x.array(), dtype, line()); });
         },
-        "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), doc);
+        "x"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), doc);
   };
   constant("zeros", "zeros_like", &zeros, &zeros_like, "Zeros.");
   constant("ones", "ones_like", &ones, &ones_like, "Ones.");
@@ -240,7 +263,7 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       [](nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype, MaybeDevice device) {
         return placed(device, [&] { return range(start, stop, step, dtype); });
       },
-      "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "start"_a, "stop"_a = nb::none(), "step"_a = 1, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(),
       document("arange"));
   m.def(
       "linspace",
@@ -248,14 +271,14 @@ void bind_creation(nb::module_& m, ArrayClass&) {
         const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
         return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, line()); });
       },
-      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "endpoint"_a = true,
-      document("linspace"));
+      "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "endpoint"_a = true, document("linspace"));
   m.def(
       "eye",
       [](std::int64_t rows, std::optional<std::int64_t> columns, const Whole& k, MaybeDtype dtype, MaybeDevice device) {
         return placed(device, [&] { return eye(rows, {columns.value_or(-1), diagonal_of(k), dtype}, line()); });
       },
-      "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "n_rows"_a, "n_cols"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(),
       document("eye"));
   m.def(
       "logspace",
@@ -263,22 +286,24 @@ void bind_creation(nb::module_& m, ArrayClass&) {
         return logspace(plain_number(start), plain_number(stop), num,
                         {.base = base, .dtype = dtype ? *dtype : default_float()}, line());
       },
-      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
+      "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
   m.def(
       "geomspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, MaybeDtype dtype) {
         const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
         return geomspace(plain_number(start), plain_number(stop), num, options, line());
       },
-      "start"_a, "stop"_a, "num"_a, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(), document("geomspace"));
+      "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(),
+      document("geomspace"));
   m.def(
       "meshgrid",
-      [](const nb::args& arrays, std::string_view indexing) {
+      [](const nb::args& arrays, std::string_view indexing, bool sparse) {
         if (indexing != "xy" && indexing != "ij") raise(PyExc_ValueError, "indexing is xy or ij");
+        if (sparse) return nb::list(tuple_of(open_grid(arrays_of(arrays), indexing == "xy")));
         return nb::list(
             tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, line())));
       },
-      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", document("meshgrid"));
+      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", "sparse"_a = false, document("meshgrid"));
   m.def(
       "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
       document("tril"));

@@ -18,8 +18,19 @@ struct DtypeObject {
 
 std::array<PyObject*, kDtypeCount> objects{};  // live as long as the process
 
+/// NumPy's other names: of kinds and bytes, and those of C.
+constexpr std::pair<std::string_view, Dtype> kOtherNames[] = {
+    {"bool_", bool_},    {"?", bool_},        {"b1", bool_},      {"i1", int8},     {"i2", int16},
+    {"i4", int32},       {"i8", int64},       {"u1", uint8},      {"u2", uint16},   {"u4", uint32},
+    {"u8", uint64},      {"f2", float16},     {"f4", float32},    {"f8", float64},  {"half", float16},
+    {"single", float32}, {"double", float64}, {"f", float32},     {"d", float64},   {"float", float64},
+    {"int", int64},      {"int_", int64},     {"intp", int64},    {"uint", uint64}, {"byte", int8},
+    {"ubyte", uint8},    {"short", int16},    {"ushort", uint16}, {"intc", int32},  {"uintc", uint32}};
+
 std::optional<Dtype> named(std::string_view name) {
-  if (name == "bool_") return bool_;
+  if (name.starts_with('<') || name.starts_with('=') || name.starts_with('|')) name.remove_prefix(1);
+  for (const auto& [other, dtype] : kOtherNames)
+    if (name == other) return dtype;
   for (int i = 0; i < kDtypeCount; ++i)
     if (kDtypeTable[i].name == name && kDtypeTable[i].available) return static_cast<Dtype>(i);
   return {};
@@ -55,6 +66,24 @@ bool is_kind(Dtype dtype, nb::handle kind) {
   return dtype == *other;
 }
 
+/// Equal to what names the same dtype, as NumPy's are: its name, NumPy's own, or bool, int and float.
+PyObject* compared(PyObject* a, PyObject* b, int op) {
+  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  const std::optional<Dtype> left = dtype_from(a), right = a == b ? left : dtype_from(b);
+  return PyBool_FromLong((left.has_value() && left == right) == (op == Py_EQ) ? 1 : 0);
+}
+Py_hash_t hashed(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4); }
+PyType_Slot comparison[] = {{Py_tp_richcompare, reinterpret_cast<void*>(&compared)},
+                            {Py_tp_hash, reinterpret_cast<void*>(&hashed)},
+                            {0, nullptr}};
+
+/// As NumPy has it.
+const char* kind_of(Dtype dtype) {
+  if (dtype == bool_) return "b";
+  if (is_floating(dtype)) return "f";
+  return info(dtype).kind == DtypeKind::Int ? "i" : "u";
+}
+
 Dtype dtype_of_value(nb::handle o) {
   if (is_array(o.ptr())) return array_of(o.ptr()).dtype();
   if (const auto dtype = dtype_from(o.ptr())) return *dtype;
@@ -87,10 +116,16 @@ std::optional<Dtype> dtype_from(PyObject* o) {
 }
 
 void bind_dtypes(nb::module_& m) {
-  nb::class_<DtypeObject>(m, "Dtype", "The element type of an array: tarry.float32 and its like, one object each.")
+  nb::class_<DtypeObject>(m, "Dtype", nb::type_slots(comparison),
+                          "The element type of an array: tarry.float32 and its like, one object each.")
       .def_prop_ro("name", [](const DtypeObject& d) { return std::string(name(d.dtype)); })
       .def_prop_ro(
           "itemsize", [](const DtypeObject& d) { return itemsize(d.dtype); }, "Bytes of an element.")
+      .def_prop_ro(
+          "kind", [](const DtypeObject& d) { return kind_of(d.dtype); }, "'b' for bool, 'i', 'u' or 'f'.")
+      .def(
+          "__call__", [](const DtypeObject& d, nb::handle value) { return to_array(value, d.dtype); }, "value"_a = 0,
+          "An array of this dtype: asarray(value, dtype).")
       .def_prop_ro(
           "__numpy_dtype__",
           [](const DtypeObject& d) { return nb::module_::import_("numpy").attr("dtype")(std::string(name(d.dtype))); },
@@ -109,7 +144,11 @@ void bind_dtypes(nb::module_& m) {
     if (kDtypeTable[i].available) m.attr(kDtypeTable[i].name) = made;
     objects[static_cast<std::size_t>(i)] = made.release().ptr();
   }
-  m.attr("bool_") = dtype_object(bool_);
+  for (const char* name : {"bool_", "half", "single", "double", "int_", "intp", "intc", "uint"})
+    m.attr(name) = dtype_object(*named(std::string_view(name)));
+  m.def(
+      "dtype", [](nb::handle o) { return dtype_of_value(o); }, "obj"_a,
+      "The dtype that a name, a dtype of NumPy, or bool, int and float mean; that of an array.");
 
   nb::class_<FloatInfo>(m, "finfo_object", "Limits of a floating dtype.")
       .def_ro("bits", &FloatInfo::bits)

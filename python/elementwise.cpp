@@ -11,12 +11,18 @@ using Unary = Array (*)(const Array&, std::source_location);
 Array call(Unary f, Value& x) { return f(x.array(), line()); }
 Array call(Binary f, Value& a, Value& b) {
   const Where where = here();
+  convert_both(a, b);
   return f(a.operand(where), b.operand(where));
 }
 
 std::optional<Operand> bound(Value& v, Where where) {
   if (v.is_none()) return {};
   return v.operand(where);
+}
+
+Array clipped(Value& x, Value& min, Value& max) {
+  const Where where = here();
+  return clip(x.array(), bound(min, where), bound(max, where), line());
 }
 
 Array converted(const Array& x, Dtype dtype, bool copy, const std::optional<Device>& device) {
@@ -27,7 +33,7 @@ Array converted(const Array& x, Dtype dtype, bool copy, const std::optional<Devi
 
 }  // namespace
 
-void bind_elementwise(nb::module_& m) {
+void bind_elementwise(nb::module_& m, ArrayClass& array) {
 #define TARRY_PYTHON_UNARY(NAME) m.def(#NAME, [](Value x) { return call(&NAME, x); }, "x"_a, document(#NAME));
 #define TARRY_PYTHON_BINARY(NAME) \
   m.def(#NAME, [](Value x1, Value x2) { return call(&NAME, x1, x2); }, "x1"_a, "x2"_a, document(#NAME));
@@ -49,16 +55,23 @@ void bind_elementwise(nb::module_& m) {
       "where",
       [](Value condition, Value x1, Value x2) {
         const Where place = here();
+        convert_both(x1, x2);
         return where(condition.operand(place), x1.operand(place), x2.operand(place));
       },
       "condition"_a, "x1"_a, "x2"_a, document("where"));
   m.def(
+      "where", [](Value condition) { return nonzero_of(condition.array()); }, "condition"_a,
+      "The places of what is not 0, as nonzero gives them. Evaluates.");
+  m.def(
       "clip",
-      [](Value x, Value min, Value max) {
-        const Where where = here();
-        return clip(x.array(), bound(min, where), bound(max, where), line());
+      [](Value x, Value min, Value max, Value a_min, Value a_max) {
+        return clipped(x, min.is_none() ? a_min : min, max.is_none() ? a_max : max);
       },
-      "x"_a, "min"_a = nb::none(), "max"_a = nb::none(), document("clip"));
+      "x"_a, "min"_a = nb::none(), "max"_a = nb::none(), nb::kw_only(), "a_min"_a = nb::none(), "a_max"_a = nb::none(),
+      document("clip"));
+  array.def(
+      "clip", [](Value x, Value min, Value max) { return clipped(x, min, max); }, "min"_a = nb::none(),
+      "max"_a = nb::none(), document("clip"));
   m.def(
       "astype",
       [](const Array& x, Dtype dtype, bool copy, std::optional<Device> device) {
@@ -68,6 +81,8 @@ void bind_elementwise(nb::module_& m) {
 
   // Every dtype there is has no imaginary part.
   m.def("real", [](Value x) { return x.array(); }, "x"_a, "The real part: x itself, since no dtype is complex.");
+  array.def("conj", [](const Array& x) { return x; }, "The conjugate: x itself, since no dtype is complex.");
+  array.def_prop_ro("real", [](const Array& x) { return x; }, "The real part: x itself, since no dtype is complex.");
   m.def("conj", [](Value x) { return x.array(); }, "x"_a, "The conjugate: x itself, since no dtype is complex.");
   m.def(
       "imag", [](Value x) { return zeros_like(x.array(), {}, line()); }, "x"_a,
@@ -77,6 +92,7 @@ void bind_elementwise(nb::module_& m) {
       "isclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return isclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("isclose"));
@@ -84,6 +100,7 @@ void bind_elementwise(nb::module_& m) {
       "allclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return allclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("allclose"));
@@ -91,6 +108,7 @@ void bind_elementwise(nb::module_& m) {
       "array_equal",
       [](Value a, Value b, bool equal_nan) {
         const Where where = here();
+        convert_both(a, b);
         return array_equal(a.operand(where), b.operand(where), {equal_nan});
       },
       "a1"_a, "a2"_a, "equal_nan"_a = false, document("array_equal"));

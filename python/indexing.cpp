@@ -49,7 +49,7 @@ class Key {
       indices_.emplace_back(newaxis, line());
     } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
       add_integer(each);
-    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each)) {
+    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each) || PyRange_Check(each)) {
       indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
     } else {
       raise(PyExc_IndexError,
@@ -117,16 +117,32 @@ Array spread(const Array& mask, int ndim) {
   return index(mask, indices, here());
 }
 
+/// A value that goes into x.
+Operand value_for(Value& v, const Array& x) {
+  if (!v.convert() && !v.convert_for(x.dtype())) v.array();
+  return v.operand(here());
+}
+
+/// True where Python's stack alone refers to the object. From 3.14 on it may borrow the reference of a variable.
+bool has_no_name(PyObject* object) {
+  static const bool counted = nb::cast<int>(nb::module_::import_("sys").attr("hexversion")) < 0x030E0000;
+  return counted && Py_REFCNT(object) == 1;
+}
+
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) raise(PyExc_TypeError, "elements of an array cannot be deleted");
+        if (has_no_name(self)) {
+          throw InvalidArgument("set", here(),
+                                "would change an array that has no name, and be lost: parts of an array are no windows "
+                                "into it; write x[i, j] = v for x[i][j] = v");
+        }
         const Where where = here();
         Array& x = array_of(self);
         const Key k(key, where);
         Value v{nb::handle(value)};
-        if (!v.convert()) v.array();
-        const Operand operand = v.operand(where);
+        const Operand operand = value_for(v, x);
         const Array* const mask = k.mask();
         const int axes = operand.array() == nullptr ? 0 : operand.array()->ndim();
         if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {
@@ -197,6 +213,29 @@ Put put_named(std::string_view how) {
   raise(PyExc_ValueError, "how is set, add, multiply, minimum or maximum");
 }
 
+/// x[key] = how(x[key], value), in place as assignment is; values of a place that is named twice are all joined.
+void combine(nb::handle object, nb::handle key, nb::handle value, std::string_view how) {
+  if (!is_array(object.ptr())) raise(PyExc_TypeError, "takes an array of Tarry, not " + class_name(object));
+  const Where where = here();
+  Array& x = array_of(object.ptr());
+  const Key k(key.ptr(), where);
+  Value v(value);
+  const Operand operand = value_for(v, x);
+  const Put put = put_named(how);
+  const Array* const mask = k.mask();
+  if (mask == nullptr) {
+    update(x, k.indices(), operand, put);
+  } else if (put == Put::Add) {
+    x.add(*mask, operand);
+  } else if (put == Put::Multiply) {
+    x.multiply(*mask, operand);
+  } else if (put == Put::Minimum) {
+    x.minimum(*mask, operand);
+  } else {
+    x.maximum(*mask, operand);
+  }
+}
+
 Bounds bounds_of(std::string_view mode) {
   if (mode == "raise") return Bounds::Error;
   if (mode == "wrap") return Bounds::Wrap;
@@ -205,6 +244,8 @@ Bounds bounds_of(std::string_view mode) {
 }
 
 }  // namespace
+
+nb::tuple nonzero_of(const Array& x) { return tuple_of(evaluating(&nonzero, x)); }
 
 void add_subscripts(std::vector<PyType_Slot>& slots) {
   slots.push_back({Py_mp_subscript, reinterpret_cast<void*>(&get)});
@@ -222,28 +263,31 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
       [](Value x, Value indices, std::optional<int> axis, const char* mode) {
         return take(x.array(), indices.array(), axis, bounds_of(mode), line());
       },
-      "indices"_a, nb::kw_only(), "axis"_a = nb::none(), "mode"_a = "raise");
+      "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "mode"_a = "raise");
   m.def(
       "take_along_axis",
       [](Value x, Value indices, int axis, const char* mode) {
         return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
       },
-      "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", document("take_along_axis"));
+      "x"_a, "indices"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", document("take_along_axis"));
   m.def(
       "put",
       [](Value x, Value indices, Value values, const char* mode, std::string_view how) {
-        return put(x.array(), indices.array(), values.operand(here()), {put_named(how), bounds_of(mode)}, line());
+        const Operand v = value_for(values, x.array());
+        return put(x.array(), indices.array(), v, {put_named(how), bounds_of(mode)}, line());
       },
       "x"_a, "indices"_a, "values"_a, nb::kw_only(), "mode"_a = "raise", "how"_a = "set", document("put"));
   m.def(
       "put_along_axis",
       [](Value x, Value indices, Value values, int axis, const char* mode, std::string_view how) {
-        return put_along_axis(x.array(), indices.array(), values.operand(here()), axis,
-                              {put_named(how), bounds_of(mode)}, line());
+        const Operand v = value_for(values, x.array());
+        return put_along_axis(x.array(), indices.array(), v, axis, {put_named(how), bounds_of(mode)}, line());
       },
-      "x"_a, "indices"_a, "values"_a, nb::kw_only(), "axis"_a = -1, "mode"_a = "raise", "how"_a = "set",
+      "x"_a, "indices"_a, "values"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", "how"_a = "set",
       document("put_along_axis"));
-  m.def("nonzero", [](Value x) { return tuple_of(evaluating(&nonzero, x.array())); }, "x"_a, document("nonzero"));
+  m.def("nonzero", [](Value x) { return nonzero_of(x.array()); }, "x"_a, document("nonzero"));
+  array.def("nonzero", &nonzero_of, document("nonzero"));
+  m.def("_combine", &combine, "x"_a, "key"_a, "value"_a, "how"_a, "Joins values with elements, in place.");
   m.def("argwhere", [](Value x) { return evaluating(&argwhere, x.array()); }, "x"_a, document("argwhere"));
   m.def("flatnonzero", [](Value x) { return evaluating(&flatnonzero, x.array()); }, "x"_a, document("flatnonzero"));
   m.def(

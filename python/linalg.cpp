@@ -18,8 +18,12 @@ Array contracted(Value& a, Value& b, nb::handle axes) {
 /// The functions that are in the namespace of the standard and in its extension.
 void bind_products(nb::module_& m) {
   m.def(
-      "matmul", [](Value x1, Value x2) { return matmul(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
-      document("matmul"));
+      "matmul",
+      [](Value x1, Value x2) {
+        convert_both(x1, x2);
+        return matmul(x1.array(), x2.array(), line());
+      },
+      "x1"_a, "x2"_a, document("matmul"));
   m.def(
       "vecdot", [](Value x1, Value x2, int axis) { return vecdot(x1.array(), x2.array(), axis, line()); }, "x1"_a,
       "x2"_a, nb::kw_only(), "axis"_a = -1, document("vecdot"));
@@ -71,6 +75,50 @@ void bind_factors(nb::module_& linalg) {
 
 }  // namespace
 
+namespace {
+
+Array norm_of_matrices(const Array& x, bool keepdims, nb::handle ord) {
+  const bool text = PyUnicode_Check(ord.ptr()) != 0;
+  const auto value = text ? std::optional<Scalar>() : number(ord.ptr());
+  const auto is = [&](double wanted) { return value && value->to_double() == wanted; };
+  MatrixNorm norm = MatrixNorm::Frobenius;
+  if (is(1)) {
+    norm = MatrixNorm::Columns;
+  } else if (is(-1)) {
+    norm = MatrixNorm::SmallestColumn;
+  } else if (is(inf)) {
+    norm = MatrixNorm::Rows;
+  } else if (is(-inf)) {
+    norm = MatrixNorm::SmallestRow;
+  } else if (is(2)) {
+    norm = MatrixNorm::Spectral;
+  } else if (is(-2)) {
+    norm = MatrixNorm::SmallestSingular;
+  } else if (text && nb::cast<std::string_view>(ord) == "nuc") {
+    norm = MatrixNorm::Nuclear;
+  } else if (!text || nb::cast<std::string_view>(ord) != "fro") {
+    raise(PyExc_ValueError, "ord of matrices is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
+  }
+  return matrix_norm(x, {keepdims, norm}, line());
+}
+
+Array norm(const Array& x, nb::handle ord, const Axes& axis, bool keepdims) {
+  const bool named = !axis.all();
+  if (ord.is_none()) return vector_norm(x, axis, {keepdims, 2}, line());
+  if (named ? axis.vector().size() == 1 : x.ndim() == 1) {
+    const auto value = number(ord.ptr());
+    if (!value) raise(PyExc_ValueError, "ord of vectors is a number, not " + class_name(ord));
+    return vector_norm(x, axis, {keepdims, value->to_double()}, line());
+  }
+  if (named ? axis.vector().size() != 2 : x.ndim() != 2) raise(PyExc_ValueError, "a norm is of one axis, or of two");
+  if (!named) return norm_of_matrices(x, keepdims, ord);
+  const Array last = moveaxis(x, axis, {-2, -1}, line());
+  const Array found = norm_of_matrices(last, keepdims, ord);
+  return keepdims ? moveaxis(found, {-2, -1}, axis, line()) : found;
+}
+
+}  // namespace
+
 void bind_linalg(nb::module_& m, ArrayClass&) {
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, by its names in the array API standard.");
   bind_products(m);
@@ -86,6 +134,47 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
       "matrix_power", [](Value x, std::int64_t n) { return matrix_power(x.array(), n, line()); }, "x"_a, "n"_a,
       document("matrix_power"));
   linalg.def(
+      "matrix_norm", [](Value x, bool keepdims, nb::handle ord) { return norm_of_matrices(x.array(), keepdims, ord); },
+      "x"_a, nb::kw_only(), "keepdims"_a = false, "ord"_a = "fro",
+      nb::sig("def matrix_norm(x: Array, *, keepdims: bool = False, ord: float | str = 'fro') -> Array"),
+      document("matrix_norm"));
+  linalg.def(
+      "norm",
+      [](Value x, nb::handle ord, const Axes& axis, bool keepdims) { return norm(x.array(), ord, axis, keepdims); },
+      "x"_a, "ord"_a = nb::none(), "axis"_a = nb::none(), "keepdims"_a = false,
+      nb::sig("def norm(x: Array, ord: float | str | None = None, axis: int | Sequence[int] | None = None, "
+              "keepdims: bool = False) -> Array"),
+      "The norm of a vector, or of a matrix where two axes are named or x has two and ord is given.\n\n"
+      "Without ord the square root of the sum of squares, of all elements where no axis is named. Of matrices ord is "
+      "'fro', 'nuc', 1, -1, 2, -2, inf or -inf.\n\nShapes: the axes are removed, or kept with extent 1.\n\nDtypes: as "
+      "vector_norm.");
+  linalg.def("svdvals", [](Value x) { return tarry::linalg::svdvals(x.array(), line()); }, "x"_a, document("svdvals"));
+  linalg.def(
+      "matrix_rank",
+      [](Value x, std::optional<double> rtol) { return tarry::linalg::matrix_rank(x.array(), {rtol}, line()); }, "x"_a,
+      nb::kw_only(), "rtol"_a = nb::none(), document("matrix_rank"));
+  linalg.def(
+      "pinv", [](Value x, std::optional<double> rtol) { return tarry::linalg::pinv(x.array(), {rtol}, line()); }, "x"_a,
+      nb::kw_only(), "rtol"_a = nb::none(), document("pinv"));
+  linalg.def(
+      "cond",
+      [](Value x) {
+        const Array values = tarry::linalg::svdvals(x.array(), line());
+        const Array most = max(values, -1, {}, line()), least = min(values, -1, {}, line());
+        return divide({most, here()}, {least, here()});
+      },
+      "x"_a, "The largest singular value over the smallest.\n\nShapes: (..., m, n) -> (...).");
+  linalg.def(
+      "multi_dot",
+      [](nb::handle arrays) {
+        const std::vector<Array> factors = arrays_of(arrays);
+        if (factors.empty()) raise(PyExc_ValueError, "multi_dot takes one array or more");
+        Array product = factors[0];
+        for (std::size_t i = 1; i < factors.size(); ++i) product = matmul(product, factors[i], line());
+        return product;
+      },
+      "arrays"_a, "The product of matrices, from left to right; the first and the last may be vectors.");
+  linalg.def(
       "outer", [](Value x1, Value x2) { return outer(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
       document("outer"));
   linalg.def(
@@ -100,7 +189,13 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
         return vector_norm(x.array(), axis, {keepdims, ord}, line());
       },
       "x"_a, nb::kw_only(), "axis"_a = nb::none(), "keepdims"_a = false, "ord"_a = 2.0, document("vector_norm"));
-  m.def("inner", [](Value a, Value b) { return inner(a.array(), b.array(), line()); }, "a"_a, "b"_a, document("inner"));
+  m.def(
+      "inner",
+      [](Value a, Value b) {
+        convert_both(a, b);
+        return inner(a.array(), b.array(), line());
+      },
+      "a"_a, "b"_a, document("inner"));
   m.def("kron", [](Value a, Value b) { return kron(a.array(), b.array(), line()); }, "a"_a, "b"_a, document("kron"));
   m.def(
       "einsum",

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import docstrings  # noqa: E402
 
 FORMS = {"Unary": "UNARY", "Function": "UNARY", "Whole": "UNARY", "Binary": "BINARY"}
+BY_HAND = {"round"}  # which has an argument more
 
 
 def quoted(text):
@@ -40,7 +41,8 @@ def write(path, text):
 def main():
     rows = (ROOT / "graph/ops.def").read_text(encoding="utf-8")
     table = [f"TARRY_PYTHON_{FORMS[form]}({name})"
-             for name, form in re.findall(r"^TARRY_OP\(\w+, (\w+),.*?(\w+)\)$", rows, flags=re.M) if form in FORMS]
+             for name, form in re.findall(r"^TARRY_OP\(\w+, (\w+),.*?(\w+)\)$", rows, flags=re.M)
+             if form in FORMS and name not in BY_HAND]
     write(FOLDER / "op_table.inc", "\n".join(table) + "\n")
     docs = sorted(documents().items())
     write(FOLDER / "documents.inc", "".join(f"{{{quoted(name)}, {quoted(text)}}},\n" for name, text in docs))

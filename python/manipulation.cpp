@@ -5,6 +5,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,11 +28,57 @@ Array rolled(Value& x, const std::vector<std::int64_t>& shift, const Axes& axis)
   return roll(x.array(), shift, axis, here());
 }
 
-Array transposed(const Array& x) {
-  if (x.ndim() != 2) {
-    raise(PyExc_ValueError, "T is of two dimensions, not of shape " + x.shape().str() + "; mT transposes matrices");
-  }
-  return matrix_transpose(x, line());
+/// New axes at these positions of the result.
+Array expanded(const Array& x, std::vector<std::int64_t> axes) {
+  if (axes.size() == 1) return expand_dims(x, static_cast<int>(axes[0]), line());
+  const auto rank = static_cast<std::int64_t>(x.ndim()) + static_cast<std::int64_t>(axes.size());
+  for (std::int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::ranges::sort(axes);
+  if (std::ranges::adjacent_find(axes) != axes.end()) raise(PyExc_ValueError, "expand_dims names an axis twice");
+  Array made = x;
+  for (const std::int64_t axis : axes) made = expand_dims(made, static_cast<int>(axis), line());
+  return made;
+}
+
+/// The axes in this order; in reverse order where none is named.
+Array transposed(const Array& x, std::vector<std::int64_t> axes) {
+  if (axes.empty())
+    for (int d = x.ndim(); d > 0; --d) axes.push_back(d - 1);
+  return permute_dims(x, Axes(std::move(axes)), line());
+}
+Array reversed(const Array& x) { return transposed(x, {}); }
+
+Array exchanged(const Array& x, int axis1, int axis2) {
+  const bool same = x.ndim() > 0 && (axis1 - axis2) % x.ndim() == 0;
+  return moveaxis(x, same ? Axes(axis1) : Axes{axis1, axis2}, same ? Axes(axis1) : Axes{axis2, axis1}, line());
+}
+
+void bind_axes(nb::module_& m, ArrayClass& array) {
+  constexpr const char* kTranspose = "The axes in the order of `axes`; in reverse order without them: a view.";
+  m.def(
+      "transpose",
+      [](Value x, const std::optional<Shape>& axes) {
+        return transposed(x.array(), axes ? axes->vector() : std::vector<std::int64_t>());
+      },
+      "x"_a, "axes"_a = nb::none(), kTranspose);
+  array.def(
+      "transpose",
+      [](const Array& x, const nb::args& axes) {
+        const bool all = axes.size() == 0 || (axes.size() == 1 && nb::handle(axes[0]).is_none());
+        return transposed(x, all ? std::vector<std::int64_t>() : shape_of(axes).vector());
+      },
+      kTranspose);
+  constexpr const char* kSwap = "Two axes exchanged: a view.";
+  m.def(
+      "swapaxes", [](Value x, int axis1, int axis2) { return exchanged(x.array(), axis1, axis2); }, "x"_a, "axis1"_a,
+      "axis2"_a, kSwap);
+  array.def("swapaxes", &exchanged, "axis1"_a, "axis2"_a, kSwap);
+  constexpr const char* kFlat = "The elements in row-major order, as one axis; no window into x.";
+  m.def("ravel", [](Value x) { return reshape(x.array(), {-1}, line()); }, "x"_a, kFlat);
+  for (const char* name : {"ravel", "flatten"})
+    array.def(name, [](const Array& x) { return reshape(x, {-1}, line()); }, kFlat);
+  array.def_prop_ro("T", &reversed, "The axes in reverse order: the transpose of a matrix.");
+  array.def_prop_ro("mT", [](const Array& x) { return matrix_transpose(x, line()); }, "Matrices, transposed.");
 }
 
 /// Each element as often as its count says: in the result an element ends where the running total of the counts does.
@@ -74,7 +121,7 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
   define(
       m, array, "repeat",
       [](Value x, nb::handle repeats, std::optional<int> axis) { return repeated_by(x.array(), repeats, axis); },
-      "repeats"_a, nb::kw_only(), "axis"_a = nb::none());
+      "repeats"_a, "axis"_a = nb::none());
   m.def(
       "reshape", [](Value x, const Shape& shape, std::optional<bool>) { return reshape(x.array(), shape, line()); },
       "x"_a, "shape"_a, nb::kw_only(), "copy"_a = nb::none(), document("reshape"));
@@ -92,11 +139,11 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
       "permute_dims", [](Value x, const Axes& axes) { return permute_dims(x.array(), axes, line()); }, "x"_a, "axes"_a,
       document("permute_dims"));
   m.def(
-      "expand_dims", [](Value x, int axis) { return expand_dims(x.array(), axis, line()); }, "x"_a, "axis"_a = 0,
+      "expand_dims", [](Value x, const Shape& axis) { return expanded(x.array(), axis.vector()); }, "x"_a, "axis"_a = 0,
       document("expand_dims"));
   m.def(
-      "flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, nb::kw_only(),
-      "axis"_a = nb::none(), document("flip"));
+      "flip", [](Value x, const Axes& axis) { return flip(x.array(), axis, line()); }, "x"_a, "axis"_a = nb::none(),
+      document("flip"));
   m.def(
       "moveaxis",
       [](Value x, const Axes& source, const Axes& destination) {
@@ -105,21 +152,20 @@ void bind_manipulation(nb::module_& m, ArrayClass& array) {
       "x"_a, "source"_a, "destination"_a, document("moveaxis"));
   m.def(
       "roll", [](Value x, const Shape& shift, const Axes& axis) { return rolled(x, shift.vector(), axis); }, "x"_a,
-      "shift"_a, nb::kw_only(), "axis"_a = nb::none(), document("roll"));
+      "shift"_a, "axis"_a = nb::none(), document("roll"));
   m.def(
       "tile", [](Value x, const Shape& repetitions) { return tile(x.array(), repetitions, line()); }, "x"_a,
       "repetitions"_a, document("tile"));
   m.def(
-      "unstack", [](Value x, int axis) { return tuple_of(unstack(x.array(), axis, line())); }, "x"_a, nb::kw_only(),
-      "axis"_a = 0, document("unstack"));
+      "unstack", [](Value x, int axis) { return tuple_of(unstack(x.array(), axis, line())); }, "x"_a, "axis"_a = 0,
+      document("unstack"));
   m.def(
       "concat", [](nb::handle arrays, std::optional<int> axis) { return concat(arrays_of(arrays), axis, line()); },
-      "arrays"_a, nb::kw_only(), "axis"_a.none() = 0, document("concat"));
+      "arrays"_a, "axis"_a.none() = 0, document("concat"));
   m.def(
       "stack", [](nb::handle arrays, int axis) { return stack(arrays_of(arrays), axis, line()); }, "arrays"_a,
-      nb::kw_only(), "axis"_a = 0, document("stack"));
-  array.def_prop_ro("T", &transposed, "The transpose of a matrix.");
-  array.def_prop_ro("mT", [](const Array& x) { return matrix_transpose(x, line()); }, "Matrices, transposed.");
+      "axis"_a = 0, document("stack"));
+  bind_axes(m, array);
 }
 
 }  // namespace tarry::python

@@ -22,8 +22,9 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_devices(m);
   auto array = tarry::python::bind_arrays(m);
   tarry::python::bind_creation(m, array);
-  tarry::python::bind_elementwise(m);
+  tarry::python::bind_elementwise(m, array);
   tarry::python::bind_reductions(m, array);
+  tarry::python::bind_curves(m, array);
   tarry::python::bind_manipulation(m, array);
   tarry::python::bind_indexing(m, array);
   tarry::python::bind_linalg(m, array);
@@ -39,4 +40,5 @@ NB_MODULE(_tarry, m) {
   tarry::python::bind_functions(m);
   tarry::python::bind_caches(m);
   tarry::python::bind_evaluate(m, array);
+  tarry::python::bind_names(m, array);
 }

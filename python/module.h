@@ -23,10 +23,11 @@ void bind_dtypes(nb::module_& m);
 void bind_devices(nb::module_& m);
 ArrayClass bind_arrays(nb::module_& m);
 void bind_caches(nb::module_& m);
+void bind_curves(nb::module_& m, ArrayClass& array);
 void bind_creation(nb::module_& m, ArrayClass& array);
 void bind_cuda_interface(ArrayClass& array);
 void bind_dlpack(nb::module_& m, ArrayClass& array);
-void bind_elementwise(nb::module_& m);
+void bind_elementwise(nb::module_& m, ArrayClass& array);
 void bind_evaluate(nb::module_& m, ArrayClass& array);
 void bind_files(nb::module_& m);
 void bind_functions(nb::module_& m);
@@ -35,6 +36,7 @@ void bind_linalg(nb::module_& m, ArrayClass& array);
 void bind_own_code(nb::module_& m);
 void bind_loops(nb::module_& m);
 void bind_manipulation(nb::module_& m, ArrayClass& array);
+void bind_names(nb::module_& m, ArrayClass& array);
 void bind_grouping(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_sorting(nb::module_& m, ArrayClass& array);
@@ -47,6 +49,9 @@ void define(nb::module_& m, ArrayClass& array, const char* name, F f, const Extr
   m.def(name, f, "x"_a, extra..., document(name));
   array.def(name, f, extra..., document(name));
 }
+
+/// The places of what is not 0, an array for each axis. Evaluates.
+nb::tuple nonzero_of(const Array& x);
 
 /// Slots of the type of arrays that operators, indices and memory fill.
 void add_operators(std::vector<PyType_Slot>& slots);

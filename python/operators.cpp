@@ -16,7 +16,7 @@ template <Binary F>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!x.convert() || !y.convert()) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     return wrap(F(x.operand(where), y.operand(where)));
   });
@@ -30,7 +30,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 PyObject* product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (number(a) || number(b) || !x.convert() || !y.convert()) Py_RETURN_NOTIMPLEMENTED;
+    if (number(a) || number(b) || !convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
     return wrap(matmul(x.array(), y.array(), line()));
   });
 }
@@ -45,7 +45,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Array& x = array_of(a);
     Value y{nb::handle(b)};
-    if (!y.convert()) Py_RETURN_NOTIMPLEMENTED;
+    if (!y.convert() && !y.convert_beside(x.dtype())) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     Array result = F(Operand(x, where), y.operand(where));
     if (result.dtype() != x.dtype() || result.shape() != x.shape()) {
@@ -64,7 +64,7 @@ PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) { return in_place<
 PyObject* divmod(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!x.convert() || !y.convert()) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
     const Operand l = x.operand(here()), r = y.operand(here());
     return nb::make_tuple(object(floor_divide(l, r)), object(remainder(l, r))).release().ptr();
   });

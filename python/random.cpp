@@ -75,7 +75,6 @@ void bind_random(nb::module_& m) {
       .def("__reduce__",
            [r](const Generator& g) { return nb::make_tuple(r.attr("Generator"), nb::make_tuple(g.key(), g.draws())); })
       .def("__eq__", [](const Generator& a, const Generator& b) { return a == b; });
-  r.def("default_rng", [](std::uint64_t seed) { return Generator(seed); }, "seed"_a, "A generator of that seed.");
 }
 
 }  // namespace tarry::python

@@ -24,15 +24,24 @@ void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
       [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
         return f(x.array(), axis, {keepdims, dtype}, line());
       },
-      "axis"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "keepdims"_a = false);
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
+}
+/// Means: in another dtype where one is named.
+void averaging(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
+  define(
+      m, array, name,
+      [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
+        return f(dtype ? astype(x.array(), *dtype, line()) : x.array(), axis, {keepdims}, line());
+      },
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
 void moment(nb::module_& m, ArrayClass& array, const char* name, Moment f) {
   define(
       m, array, name,
-      [f](Value x, const Axes& axis, double correction, bool keepdims) {
-        return f(x.array(), axis, {keepdims, correction}, line());
+      [f](Value x, const Axes& axis, double correction, bool keepdims, std::optional<double> ddof) {
+        return f(x.array(), axis, {keepdims, ddof.value_or(correction)}, line());
       },
-      "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false);
+      "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false, "ddof"_a = nb::none());
 }
 void position(nb::module_& m, ArrayClass& array, const char* name, Position f) {
   define(
@@ -46,13 +55,35 @@ void running(nb::module_& m, ArrayClass& array, const char* name, Running f) {
       [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial, bool reverse) {
         return f(x.array(), {axis, dtype, include_initial, reverse}, line());
       },
-      nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false, "reverse"_a = false);
+      "axis"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "include_initial"_a = false, "reverse"_a = false);
+}
+/// As running, but of the flattened array where no axis is named: NumPy's cumsum and cumprod.
+void flattened(nb::module_& m, ArrayClass& array, const char* name, Running f, const char* doc) {
+  const auto run = [f](Value x, std::optional<int> axis, MaybeDtype dtype) {
+    if (axis) return f(x.array(), {axis, dtype}, line());
+    return f(reshape(x.array(), {-1}, line()), {0, dtype}, line());
+  };
+  m.def(name, run, "x"_a, "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
+  array.def(name, run, "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
 }
 void extreme(nb::module_& m, ArrayClass& array, const char* name, Extreme f) {
   define(
       m, array, name,
       [f](Value x, std::optional<int> axis, bool reverse) { return f(x.array(), {axis, reverse}, line()); },
-      nb::kw_only(), "axis"_a = nb::none(), "reverse"_a = false);
+      "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false);
+}
+
+/// The variables of both, as cov takes them.
+Array variables(Value& x, Value& y, bool in_rows) {
+  if (y.is_none()) return x.array();
+  const auto table = [](const Array& one) { return one.ndim() == 1 ? expand_dims(one, 0, line()) : one; };
+  const Array& left = x.array();
+  const Array& right = y.array();
+  const bool turned = !in_rows && left.ndim() != 1;
+  const Array both = concat(
+      {turned ? matrix_transpose(left, line()) : table(left), turned ? matrix_transpose(right, line()) : table(right)},
+      0, line());
+  return in_rows ? both : matrix_transpose(both, line());
 }
 
 }  // namespace
@@ -64,7 +95,7 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   plain(m, array, "max", &max);
   plain(m, array, "any", &any);
   plain(m, array, "all", &all);
-  plain(m, array, "mean", &mean);
+  averaging(m, array, "mean", &mean);
   plain(m, array, "count_nonzero", &count_nonzero);
   plain(m, array, "logsumexp", &logsumexp);
   moment(m, array, "var", &var);
@@ -73,6 +104,12 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   position(m, array, "argmax", &argmax);
   running(m, array, "cumulative_sum", &cumulative_sum);
   running(m, array, "cumulative_prod", &cumulative_prod);
+  flattened(m, array, "cumsum", &cumulative_sum,
+            "Running sums along an axis; without one, of the flattened array.\n\n"
+            "Shapes: that of x; without an axis one dimension.\n\nDtypes: as sum.");
+  flattened(m, array, "cumprod", &cumulative_prod,
+            "Running products along an axis; without one, of the flattened array.\n\n"
+            "Shapes: that of x; without an axis one dimension.\n\nDtypes: as prod.");
   extreme(m, array, "cumulative_min", &cumulative_min);
   extreme(m, array, "cumulative_max", &cumulative_max);
   m.def(
@@ -82,7 +119,7 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   summing(m, array, "nanprod", &nanprod);
   plain(m, array, "nanmin", &nanmin);
   plain(m, array, "nanmax", &nanmax);
-  plain(m, array, "nanmean", &nanmean);
+  averaging(m, array, "nanmean", &nanmean);
   moment(m, array, "nanvar", &nanvar);
   moment(m, array, "nanstd", &nanstd);
   plain(m, array, "ptp", &ptp);
@@ -94,11 +131,15 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
       },
       "x"_a, "axis"_a = nb::none(), "weights"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("average"));
   m.def(
-      "cov", [](Value x, bool rowvar, double correction) { return cov(x.array(), {rowvar, correction}, line()); },
-      "x"_a, nb::kw_only(), "rowvar"_a = true, "correction"_a = 1.0, document("cov"));
+      "cov",
+      [](Value x, Value y, bool rowvar, double correction, std::optional<double> ddof) {
+        return cov(variables(x, y, rowvar), {rowvar, ddof.value_or(correction)}, line());
+      },
+      "x"_a, "y"_a = nb::none(), "rowvar"_a = true, nb::kw_only(), "correction"_a = 1.0, "ddof"_a = nb::none(),
+      document("cov"));
   m.def(
-      "corrcoef", [](Value x, bool rowvar) { return corrcoef(x.array(), {rowvar}, line()); }, "x"_a, nb::kw_only(),
-      "rowvar"_a = true, document("corrcoef"));
+      "corrcoef", [](Value x, Value y, bool rowvar) { return corrcoef(variables(x, y, rowvar), {rowvar}, line()); },
+      "x"_a, "y"_a = nb::none(), "rowvar"_a = true, document("corrcoef"));
 }
 
 }  // namespace tarry::python

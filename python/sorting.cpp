@@ -87,14 +87,22 @@ void bind_sets(nb::module_& m) {
 }  // namespace
 
 void bind_sorting(nb::module_& m, ArrayClass& array) {
-  // Sorts are stable always.
+  // Sorts are stable always: `kind` and `stable` ask for what holds.
   define(
       m, array, "argsort",
-      [](Value x, int axis, bool descending, bool) { return argsort(x.array(), {axis, descending}, line()); },
-      nb::kw_only(), "axis"_a = -1, "descending"_a = false, "stable"_a = true);
+      [](Value x, int axis, nb::handle, bool descending, bool) {
+        return argsort(x.array(), {axis, descending}, line());
+      },
+      "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true);
   m.def(
-      "sort", [](Value x, int axis, bool descending, bool) { return sort(x.array(), {axis, descending}, line()); },
-      "x"_a, nb::kw_only(), "axis"_a = -1, "descending"_a = false, "stable"_a = true, document("sort"));
+      "sort",
+      [](Value x, int axis, nb::handle, bool descending, bool) { return sort(x.array(), {axis, descending}, line()); },
+      "x"_a, "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
+      document("sort"));
+  array.def(
+      "sort", [](Array& x, int axis, nb::handle, bool descending, bool) { x = sort(x, {axis, descending}, line()); },
+      "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
+      "Puts the array's own elements in order along the axis, as sort does.");
   m.def(
       "partition", [](Value x, std::int64_t kth, int axis) { return partition(x.array(), kth, axis, line()); }, "x"_a,
       "kth"_a, "axis"_a = -1, document("partition"));
@@ -112,7 +120,7 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
         return searchsorted(x1.array(), x2.array(), {side_named(side), sorter.is_none() ? Array() : sorter.array()},
                             line());
       },
-      "x1"_a, "x2"_a, nb::kw_only(), "side"_a = "left", "sorter"_a = nb::none(), document("searchsorted"));
+      "x1"_a, "x2"_a, "side"_a = "left", "sorter"_a = nb::none(), document("searchsorted"));
   m.def(
       "isin", [](Value x, Value test) { return isin(x.array(), test.array(), line()); }, "x"_a, "test"_a,
       document("isin"));

@@ -66,9 +66,34 @@ bool Value::convert() {
   return true;
 }
 
+bool Value::convert_beside(Dtype other) {
+  const auto dtype = dtype_of_numbers(object_, is_floating(other) ? other : float64);
+  if (!dtype) return false;
+  converted_ = to_array(object_, *dtype);
+  array_ = &*converted_;
+  return true;
+}
+
+bool Value::convert_for(Dtype target) {
+  const auto dtype = dtype_of_numbers(object_, float64);
+  if (!dtype) return false;
+  converted_ = to_array(object_, is_floating(*dtype) && !is_floating(target) ? float64 : target);
+  array_ = &*converted_;
+  return true;
+}
+
+bool convert_both(Value& a, Value& b) {
+  const bool first = a.convert(), second = b.convert();
+  if (first && second) return true;
+  if (first && a.converted() != nullptr) return b.convert_beside(a.converted()->dtype());
+  return second && b.converted() != nullptr && a.convert_beside(b.converted()->dtype());
+}
+
 Operand Value::operand(Where where) {
   if (array_ == nullptr && !scalar_ && !convert()) {
-    raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
+    const bool listed = PyList_Check(object_.ptr()) || PyTuple_Check(object_.ptr());
+    if (!listed) raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
+    array();
   }
   if (array_ != nullptr) return {*array_, where};
   const std::source_location place = located(where);

@@ -37,6 +37,11 @@ std::string class_name(nb::handle o);
 bool is_foreign_array(PyObject* o);
 /// asarray(o); see creation.cpp.
 Array to_array(nb::handle o, std::optional<Dtype> dtype = {});
+/// The dtype of a nest of lists of numbers where a default float is `floats`; nothing for other objects.
+std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats);
+class Value;
+/// Both operands of an operation, of which one may be a list beside an array. False where one is neither.
+bool convert_both(Value& a, Value& b);
 
 /// An argument of an operation: an array, a number, or a foreign array. Keeps what it converted.
 class Value {
@@ -45,10 +50,17 @@ class Value {
   explicit Value(nb::handle o) noexcept : object_(o) {}
   /// False where it is none of these; NotImplemented is the answer of an operator then.
   bool convert();
+  /// A list of numbers, or a tuple, that an array of this dtype meets: floats in it beside floats, as numbers are weak,
+  /// and float64 beside integers. False for other objects.
+  bool convert_beside(Dtype other);
+  /// A list of numbers, or a tuple, that goes into an array of this dtype: in it, but floats for integers in float64.
+  bool convert_for(Dtype target);
   /// Throws TypeError where it is none of these.
   Operand operand(Where where);
   const Array& array();
   [[nodiscard]] bool is_none() const { return object_.is_none(); }
+  /// The array, where it is one by now.
+  [[nodiscard]] const Array* converted() const { return array_; }
   [[nodiscard]] nb::handle handle() const { return object_; }
 
  private:

@@ -60,13 +60,13 @@ void bind_windows(nb::module_& m) {
       [](Value x, const Shape& window_shape, const Axes& axis) {
         return sliding_window_view(x.array(), window_shape, axis, line());
       },
-      "x"_a, "window_shape"_a, nb::kw_only(), "axis"_a = nb::none(), document("sliding_window_view"));
+      "x"_a, "window_shape"_a, "axis"_a = nb::none(), document("sliding_window_view"));
   m.def(
       "diff",
-      [](Value x, int axis, std::int64_t n, Value prepend, Value append) {
+      [](Value x, std::int64_t n, int axis, Value prepend, Value append) {
         return diff(x.array(), {axis, n, other(prepend), other(append)}, line());
       },
-      "x"_a, nb::kw_only(), "axis"_a = -1, "n"_a = 1, "prepend"_a = nb::none(), "append"_a = nb::none(),
+      "x"_a, "n"_a = 1, "axis"_a = -1, nb::kw_only(), "prepend"_a = nb::none(), "append"_a = nb::none(),
       document("diff"));
   m.def(
       "convolve",
@@ -74,6 +74,12 @@ void bind_windows(nb::module_& m) {
         return convolve(a.array(), v.array(), convolution_named(mode), line());
       },
       "a"_a, "v"_a, "mode"_a = "full", document("convolve"));
+  m.def(
+      "correlate",
+      [](Value a, Value v, std::string_view mode) {
+        return correlate(a.array(), v.array(), convolution_named(mode), line());
+      },
+      "a"_a, "v"_a, "mode"_a = "valid", document("correlate"));
 }
 
 }  // namespace tarry::python

@@ -429,6 +429,15 @@ void set(Array& x, std::span<const Index> box, const Operand& v) try {
   if (!graph::set_box(x, box, v)) x = detail::wrap(graph::with_part("set", x, box, v, graph::Write::Set));
 }
 TARRY_OR_OUT_OF_MEMORY("set", v.where())
+void update(Array& x, std::span<const Index> box, const Operand& v, Put how) try {
+  if (how == Put::Set) {
+    set(x, box, v);
+    return;
+  }
+  constexpr const char* kNames[] = {"set", "add", "multiply", "minimum", "maximum"};  // in the order of Put
+  x = detail::wrap(graph::with_part(kNames[static_cast<int>(how)], x, box, v, graph::write_of(how)));
+}
+TARRY_OR_OUT_OF_MEMORY("update", v.where())
 
 }  // namespace v0
 }  // namespace tarry

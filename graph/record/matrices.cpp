@@ -90,6 +90,29 @@ Array vector_norm(const Array& x, const Axes& axes, NormOptions options, std::so
 }
 TARRY_OR_OUT_OF_MEMORY("vector_norm", where)
 
+Array matrix_norm(const Array& x, MatrixNormOptions options, std::source_location where) try {
+  const Edge e = detail::edge(x, "matrix_norm", where);
+  const auto [rows, columns] = two_axes("matrix_norm", e, -2, -1, where);
+  graph::check_number("matrix_norm", e, where);
+  const MatrixNorm ord = options.ord;
+  if (ord == MatrixNorm::Spectral || ord == MatrixNorm::SmallestSingular || ord == MatrixNorm::Nuclear) {
+    const Array values = linalg::svdvals(x, where);
+    const Array found = ord == MatrixNorm::Nuclear    ? sum(values, -1, {.keepdims = true}, where)
+                        : ord == MatrixNorm::Spectral ? max(values, -1, {.keepdims = true}, where)
+                                                      : min(values, -1, {.keepdims = true}, where);
+    return options.keepdims ? expand_dims(found, -1, where) : squeeze(found, -1, where);
+  }
+  if (ord == MatrixNorm::Frobenius) return vector_norm(x, {rows, columns}, {options.keepdims, 2}, where);
+  const bool of_rows = ord == MatrixNorm::Rows || ord == MatrixNorm::SmallestRow;
+  const bool smallest = ord == MatrixNorm::SmallestColumn || ord == MatrixNorm::SmallestRow;
+  const Array sums = vector_norm(x, of_rows ? columns : rows, {.keepdims = true, .ord = 1}, where);
+  const Axes left = of_rows ? rows : columns;
+  const Array found =
+      smallest ? min(sums, left, {.keepdims = true}, where) : max(sums, left, {.keepdims = true}, where);
+  return options.keepdims ? found : squeeze(found, {rows, columns}, where);
+}
+TARRY_OR_OUT_OF_MEMORY("matrix_norm", where)
+
 Array kron(const Array& a, const Array& b, std::source_location where) try {
   const Array both[] = {a, b};
   const std::vector<Edge> edges = graph::promoted_operands("kron", both, where);
@@ -162,8 +185,9 @@ Array matrix_power(const Array& x, std::int64_t n, std::source_location where) t
   if (shape[static_cast<std::size_t>(rows)] != shape[static_cast<std::size_t>(columns)])
     TARRY_THROW(InvalidArgument, "matrix_power", where, Typed(e).str() + " has matrices that are not square");
   if (n < 0) {
-    TARRY_THROW(InvalidArgument, "matrix_power", where,
-                "the power " + std::to_string(n) + " of " + Typed(e).str() + " is negative: there is no inverse yet");
+    const Array inverse = linalg::inv(x, where);
+    if (n == -1) return inverse;
+    return matmul(matrix_power(inverse, -(n + 1), where), inverse, where);  // -n may be no int64
   }
   if (n == 0) {
     const std::int64_t extent = shape.back();

@@ -122,8 +122,6 @@ Edge record_scatter(std::string_view op, Write write, const Edge& x, const Edge&
   return record_reshape(result, n.shape(), where);
 }
 
-namespace {
-
 Write write_of(Put how) {
   switch (how) {
     case Put::Set: return Write::Set;
@@ -134,6 +132,8 @@ Write write_of(Put how) {
   }
   return Write::Maximum;
 }
+
+namespace {
 
 /// x with the value at numbers of its elements.
 Edge put_at(std::string_view op, PutOptions options, const Edge& x, const Edge& numbers, const Operand& v,

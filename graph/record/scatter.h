@@ -11,6 +11,7 @@ namespace tarry::graph {
 
 /// The effect of a new value on the old element.
 enum class Write : std::uint8_t { Set, Add, Multiply, Minimum, Maximum };
+[[nodiscard]] Write write_of(Put how);
 
 /// The elementwise op of a write that is not Set.
 Op join_of(Write write);

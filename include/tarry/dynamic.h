@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tarry/array.h>
+#include <tarry/index.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,10 @@ inline namespace v0 {
 /// x.set(box, v).  Shapes: v broadcasts to that of x(box...).  Throws InvalidArgument as Array::set does.
 /// Example: `ta::Array x = ta::zeros({3}); ta::set(x, std::vector<ta::Index>{0}, 9)`.
 TARRY_EXPORT void set(Array& x, std::span<const Index> box, const Operand& v);
+/// x.set, x.add, x.multiply, x.minimum or x.maximum of the box, as `how` says.  Shapes: v broadcasts to that of
+/// x(box...).  Throws InvalidArgument as those do.
+/// Example: `ta::Array x = ta::zeros({3}); ta::update(x, std::vector<ta::Index>{0}, 9, ta::Put::Add)`.
+TARRY_EXPORT void update(Array& x, std::span<const Index> box, const Operand& v, Put how);
 /// roll(x, shifts, axes).  Shapes: that of x.  Throws InvalidArgument as roll does.
 /// Example: `ta::roll(ta::array({1, 2, 3}), std::vector<std::int64_t>{1}, 0)` is `[3 1 2]`.
 [[nodiscard]] TARRY_EXPORT Array roll(const Array& x, std::span<const std::int64_t> shifts, const Axes& axes,

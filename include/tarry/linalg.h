@@ -77,8 +77,9 @@ inline namespace v0 {
 /// Example: `ta::cross(ta::array({1, 0, 0}), ta::array({0, 1, 0}))` is `[0 0 1]`.
 [[nodiscard]] TARRY_EXPORT Array cross(const Array& a, const Array& b, int axis = -1,
                                        std::source_location where = std::source_location::current());
-/// x times itself, n - 1 times: by squares.  Shapes: (..., m, m), kept.  Dtypes: numbers, kept; n = 0 is the unit
-/// matrix.  Throws InvalidArgument where the matrices are not square, n is negative, for bool, or where x is undefined.
+/// x times itself, n - 1 times: by squares; the unit matrix for n = 0, and powers of linalg::inv(x) for negative n.
+/// Shapes: (..., m, m), kept.  Dtypes: numbers, kept; integers give float64 for negative n.
+/// Throws InvalidArgument where the matrices are not square, for bool, or where x is undefined.
 /// Example: `ta::matrix_power(ta::array({{1, 1}, {0, 1}}), 5)` is `[[1 5] [0 1]]`.
 [[nodiscard]] TARRY_EXPORT Array matrix_power(const Array& x, std::int64_t n,
                                               std::source_location where = std::source_location::current());
@@ -110,6 +111,30 @@ struct NormOptions {
 /// Throws InvalidArgument also where ord is NaN, or infinite with an axis that is empty.
 /// Example: `ta::vector_norm(ta::array({3.0, 4.0}))` is `5.`.
 [[nodiscard]] TARRY_EXPORT Array vector_norm(const Array& x, const Axes& axes = {}, NormOptions options = {},
+                                             std::source_location where = std::source_location::current());
+
+/// Norms of matrices: the square root of the sum of squares; the largest sum of absolute values of a column, of a row;
+/// the smallest of these; the largest singular value, the smallest, the sum of all.
+enum class MatrixNorm : std::uint8_t {
+  Frobenius,
+  Columns,
+  Rows,
+  SmallestColumn,
+  SmallestRow,
+  Spectral,
+  SmallestSingular,
+  Nuclear
+};
+/// Options of matrix_norm.
+struct MatrixNormOptions {
+  bool keepdims = false;
+  MatrixNorm ord = MatrixNorm::Frobenius;
+};
+/// A norm of the matrices in the last two axes.  Shapes: (..., m, n) -> (...), or (..., 1, 1).
+/// Dtypes: floats, kept; integers become floats first; bool throws.  Algorithm: of the last three norms svdvals.
+/// Throws InvalidArgument also where the smallest or largest of no rows or columns is asked for.
+/// Example: `ta::matrix_norm(ta::array({{3.0, 0.0}, {0.0, 4.0}}))` is `5.`.
+[[nodiscard]] TARRY_EXPORT Array matrix_norm(const Array& x, MatrixNormOptions options = {},
                                              std::source_location where = std::source_location::current());
 
 namespace linalg {
@@ -162,6 +187,29 @@ struct Eigh {
 /// The eigenvalues alone.  Shapes: (..., n).
 /// Example: `ta::linalg::eigvalsh(ta::array({{2.0, 0.0}, {0.0, 1.0}}))` is `[1. 2.]`.
 [[nodiscard]] TARRY_EXPORT Array eigvalsh(const Array& x, std::source_location where = std::source_location::current());
+
+// ---- Singular values ----
+// Functions of the matrices in the last two axes. Dtypes: floats, kept; float16 and bfloat16 are computed in float32;
+// float64 for integers and bool. Throws InvalidArgument where x has fewer than two dimensions. Algorithm: eigh of the
+// symmetric matrix [[0, x], [x^T, 0]]: each value is within a rounding error of the largest. Meant for small matrices:
+// an (m, n) one takes (m + n)^2 numbers.
+
+/// Singular values, descending.  Shapes: (..., m, n) -> (..., min(m, n)).
+/// Example: `ta::linalg::svdvals(ta::array({{3.0, 0.0}, {0.0, -4.0}}))` is `[4. 3.]`.
+[[nodiscard]] TARRY_EXPORT Array svdvals(const Array& x, std::source_location where = std::source_location::current());
+/// Options of matrix_rank and pinv.
+struct RankOptions {
+  std::optional<double> rtol = {};  ///< what is below it times the largest counts as 0; max(m, n) * eps without it
+};
+/// The number of singular values that do not count as 0.  Shapes: (..., m, n) -> (...).  Dtypes: int64 results.
+/// Example: `ta::linalg::matrix_rank(ta::array({{1.0, 2.0}, {2.0, 4.0}}))` is `1`.
+[[nodiscard]] TARRY_EXPORT Array matrix_rank(const Array& x, RankOptions options = {},
+                                             std::source_location where = std::source_location::current());
+/// The inverse of Moore and Penrose: pinv(x) b is the shortest y for which x y is nearest to b.
+/// Shapes: (..., m, n) -> (..., n, m).
+/// Example: `ta::linalg::pinv(ta::array({{2.0, 0.0}, {0.0, 0.0}}))` is `[[0.5 0. ] [0. 0. ]]`.
+[[nodiscard]] TARRY_EXPORT Array pinv(const Array& x, RankOptions options = {},
+                                      std::source_location where = std::source_location::current());
 
 }  // namespace linalg
 }  // namespace v0

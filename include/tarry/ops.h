@@ -59,6 +59,10 @@ inline namespace v0 {
 /// x * x.
 /// Example: `ta::square(ta::array({1, -2}))` is `[1 4]`.
 [[nodiscard]] TARRY_EXPORT Array square(const Array& x, std::source_location where = std::source_location::current());
+/// Remainder of the division that rounds towards zero: with the sign of a, exact.  x mod 0 is NaN, of integers what
+/// remainder gives.
+/// Example: `ta::fmod(ta::array({-7, 7}), 3)` is `[-1 1]`.
+[[nodiscard]] TARRY_EXPORT Array fmod(const Operand& a, const Operand& b);
 /// 1 / x, correctly rounded.  Dtypes: floats; integers become floats first, as in sqrt.
 /// Example: `ta::reciprocal(ta::array({2.0, 4.0}))` is `[0.5 0.25]`.
 [[nodiscard]] TARRY_EXPORT Array reciprocal(const Array& x,
@@ -69,6 +73,12 @@ inline namespace v0 {
 /// The larger; NaN where either is NaN; maximum(-0, +0) is +0.
 /// Example: `ta::maximum(ta::array({1, 5}), 3)` is `[3 5]`.
 [[nodiscard]] TARRY_EXPORT Array maximum(const Operand& a, const Operand& b);
+/// The smaller; of NaN and a number the number.
+/// Example: `ta::fmin(ta::array({1.0, ta::nan}), 3)` is `[1. 3.]`.
+[[nodiscard]] TARRY_EXPORT Array fmin(const Operand& a, const Operand& b);
+/// The larger; of NaN and a number the number.
+/// Example: `ta::fmax(ta::array({1.0, ta::nan}), 3)` is `[3. 3.]`.
+[[nodiscard]] TARRY_EXPORT Array fmax(const Operand& a, const Operand& b);
 /// minimum(maximum(x, lo), hi): hi where the bounds cross.  A bound left out does not bind.
 /// Dtypes: x and the bounds promote together. A number beyond what the dtype holds is the nearest that it holds.
 /// Example: `ta::clip(ta::array({-3, 5, 300}), 0, 255)` is `[ 0 5 255]`.
@@ -88,6 +98,13 @@ inline namespace v0 {
 /// The nearest integer, the even one where two are equally near.
 /// Example: `ta::round(ta::array({0.5, 1.5, 2.6}))` is `[0. 2. 3.]`.
 [[nodiscard]] TARRY_EXPORT Array round(const Array& x, std::source_location where = std::source_location::current());
+/// The nearest number of `decimals` digits behind the point; of digits before it where that is negative. The even one
+/// where two are equally near.  Dtypes: integers are rounded through float64 where `decimals` is negative.
+/// Throws InvalidArgument also where |decimals| is above 308.
+/// Algorithm: round(x * 10^decimals) / 10^decimals; x where that overflows.
+/// Example: `ta::round(ta::array({1.234, 5.678}), 1)` is `[1.2 5.7]`.
+[[nodiscard]] TARRY_EXPORT Array round(const Array& x, int decimals,
+                                       std::source_location where = std::source_location::current());
 /// The nearest integer towards zero.
 /// Example: `ta::trunc(ta::array({-1.5, 1.5}))` is `[-1. 1.]`.
 [[nodiscard]] TARRY_EXPORT Array trunc(const Array& x, std::source_location where = std::source_location::current());
@@ -102,12 +119,18 @@ inline namespace v0 {
 /// 1 / sqrt(x); inf at zero with the sign of the zero, NaN below.
 /// Example: `ta::rsqrt(ta::array({4.0, 16.0}))` is `[0.5 0.25]`.
 [[nodiscard]] TARRY_EXPORT Array rsqrt(const Array& x, std::source_location where = std::source_location::current());
+/// Cube root, with the sign of x.
+/// Example: `ta::cbrt(ta::array({8.0, -27.0}))` is `[ 2. -3.]`.
+[[nodiscard]] TARRY_EXPORT Array cbrt(const Array& x, std::source_location where = std::source_location::current());
 /// e to the power x.
 /// Example: `ta::exp(ta::array({0.0, 1.0}))` is `[1. 2.71828183]`.
 [[nodiscard]] TARRY_EXPORT Array exp(const Array& x, std::source_location where = std::source_location::current());
 /// exp(x) - 1, accurate near zero.
 /// Example: `ta::expm1(ta::array({0.0, 1e-12}))` is `[0.e+00 1.e-12]`.
 [[nodiscard]] TARRY_EXPORT Array expm1(const Array& x, std::source_location where = std::source_location::current());
+/// 2 to the power x.
+/// Example: `ta::exp2(ta::array({0.0, 3.0}))` is `[1. 8.]`.
+[[nodiscard]] TARRY_EXPORT Array exp2(const Array& x, std::source_location where = std::source_location::current());
 /// Natural logarithm; -inf at zero, NaN below.
 /// Example: `ta::log(ta::array({1.0, 10.0}))` is `[0. 2.30258509]`.
 [[nodiscard]] TARRY_EXPORT Array log(const Array& x, std::source_location where = std::source_location::current());
@@ -138,6 +161,18 @@ inline namespace v0 {
 /// Inverse tangent, in [-pi/2, pi/2].
 /// Example: `ta::atan(ta::array({0.0, 1.0}))` is `[0. 0.78539816]`.
 [[nodiscard]] TARRY_EXPORT Array atan(const Array& x, std::source_location where = std::source_location::current());
+/// x degrees in radians: x times pi / 180.
+/// Example: `ta::deg2rad(ta::array({0.0, 180.0}))` is `[0. 3.14159265]`.
+[[nodiscard]] TARRY_EXPORT Array deg2rad(const Array& x, std::source_location where = std::source_location::current());
+/// x radians in degrees: x times 180 / pi.
+/// Example: `ta::rad2deg(ta::array({0.0, ta::pi}))` is `[ 0. 180.]`.
+[[nodiscard]] TARRY_EXPORT Array rad2deg(const Array& x, std::source_location where = std::source_location::current());
+/// sin(pi x) / (pi x), 1 at zero.
+/// Example: `ta::sinc(ta::array({0.0, 0.5}))` is `[1. 0.63661977]`.
+[[nodiscard]] TARRY_EXPORT Array sinc(const Array& x, std::source_location where = std::source_location::current());
+/// 0 below zero, 1 above, and the second argument at zero; NaN of NaN.
+/// Example: `ta::heaviside(ta::array({-1.0, 0.0, 2.0}), 0.5)` is `[0. 0.5 1. ]`.
+[[nodiscard]] TARRY_EXPORT Array heaviside(const Operand& x, const Operand& at_zero);
 /// Hyperbolic sine.
 /// Example: `ta::sinh(ta::array({0.0, 1.0}))` is `[0. 1.17520119]`.
 [[nodiscard]] TARRY_EXPORT Array sinh(const Array& x, std::source_location where = std::source_location::current());
@@ -265,6 +300,16 @@ inline namespace v0 {
 /// Shapes: all three broadcast.  Dtypes: the condition is bool; a and b promote, also bool with bool.
 /// Example: `ta::where(ta::array({true, false}), ta::array({1, 2}), 0)` is `[1 0]`.
 [[nodiscard]] TARRY_EXPORT Array where(const Operand& condition, const Operand& a, const Operand& b);
+/// Numbers that nan_to_num puts in the place of NaN and the infinities.
+struct NumberOptions {
+  double nan = 0;
+  std::optional<double> posinf = {}, neginf = {};  ///< the largest and the smallest number of the dtype without them
+};
+/// x with numbers for NaN and the infinities.  Dtypes: any, kept; integers and bool have none.
+/// Throws InvalidArgument also where a number does not fit the dtype.
+/// Example: `ta::nan_to_num(ta::array({1.0, ta::nan, ta::inf}), {.posinf = 9})` is `[1. 0. 9.]`.
+[[nodiscard]] TARRY_EXPORT Array nan_to_num(const Array& x, NumberOptions options = {},
+                                            std::source_location where = std::source_location::current());
 /// x converted to another dtype; x itself where it has that one.
 /// Dtypes: any to any. A float rounds once, to nearest even. Integers wrap. Floats truncate to integers and saturate,
 /// NaN gives 0; anything but 0 is true.

@@ -74,6 +74,17 @@ struct SearchOptions {
 [[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values,
                                               const SearchOptions& options = {},
                                               std::source_location where = std::source_location::current());
+/// Values of interp outside of the points.
+struct InterpOptions {
+  std::optional<double> left = {}, right = {};  ///< the value of the first and of the last point without them
+};
+/// The values at x of the line through the points (xp, fp).  Shapes: xp and fp are (n,), xp ascending; the result has
+/// that of x.  Dtypes: numbers, promoted; floats, kept; integers give float64.
+/// Throws InvalidArgument where xp and fp are not of one axis and as many, at least one, and for bool.
+/// Algorithm: searchsorted, then fp[i] + (x - xp[i]) * slope.
+/// Example: `ta::interp(ta::array({0.5, 9.0}), ta::array({0.0, 1.0}), ta::array({10.0, 20.0}))` is `[15. 20.]`.
+[[nodiscard]] TARRY_EXPORT Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions options = {},
+                                        std::source_location where = std::source_location::current());
 /// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool
 /// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[ True False True]`.
 [[nodiscard]] TARRY_EXPORT Array isin(const Array& x, const Array& test,

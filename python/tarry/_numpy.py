@@ -2,47 +2,34 @@
 
 import sys
 
-from . import _tarry
+from . import _names, _tarry
 
-# Names of NumPy's ufuncs and functions that differ from ours.
-_RENAMED = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "bitwise_not": "bitwise_invert", "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift", "rint": "round",
-    "true_divide": "divide", "fabs": "abs", "amax": "max", "amin": "min", "concatenate": "concat",
-    "transpose": "permute_dims", "around": "round", "cumsum": "cumulative_sum", "cumprod": "cumulative_prod",
-    "dot": "matmul",
-}
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
                "logical_or": "any"}
+_SCANS = {"add": "cumulative_sum", "multiply": "cumulative_prod", "minimum": "cumulative_min",
+          "maximum": "cumulative_max"}
+_JOINS = {"add": "add", "multiply": "multiply", "minimum": "minimum", "maximum": "maximum"}
+_FILES = ("save", "load")  # which NumPy does for files of any kind
+_CHANGES = ("put", "put_along_axis")  # of NumPy's, the array that they are given
 # Arguments that say what already holds.
 _IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None,
          "UPLO": "L"}
-# How many arguments stand before an axis that NumPy takes by position, where ours is a keyword.
-_BEFORE_AXIS = {"concatenate": 1, "stack": 1, "cumsum": 1, "cumprod": 1, "expand_dims": 1, "flip": 1, "repeat": 2,
-                "take": 2}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
 
 
-def _ours(name, namespace=_tarry):
-    return getattr(namespace, _RENAMED.get(name, name), None)
-
-
-def _norm(x, ord=None, axis=None, keepdims=False):
-    """numpy.linalg.norm, of vectors and where a matrix is one too."""
-    if ord is not None and not (isinstance(axis, int) or axis is None and x.ndim == 1):
-        return NotImplemented
-    return _tarry.linalg.vector_norm(x, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
+def _ours(name, namespace=None):
+    """Our function of NumPy's name: of the extension module, or of those that are made of its."""
+    if namespace is not None:
+        return getattr(namespace, name, None)
+    return getattr(_tarry, name, None) or (getattr(_names, name) if name in _names.__all__ else None)
 
 
 def _function_of(func):
     """Our function for one of NumPy or of its module linalg."""
     package, _, module = func.__module__.partition(".")
-    if package != "numpy":
+    if package != "numpy" or func.__name__ in _FILES:
         return None
-    if module == "linalg":
-        return _norm if func.__name__ == "norm" else _ours(func.__name__, _tarry.linalg)
-    return _tarry.linalg.outer if func.__name__ == "outer" else _ours(func.__name__)
+    return _ours(func.__name__, _tarry.linalg) if module == "linalg" else _ours(func.__name__)
 
 
 def _is_known(ufunc):
@@ -83,19 +70,34 @@ def _arguments(kwargs):
     return made
 
 
+def _values(nest):
+    """The nest of arguments with arrays of NumPy for ours."""
+    if isinstance(nest, _tarry.Array):
+        return nest.__array__()
+    if isinstance(nest, (list, tuple)):
+        made = [_values(each) for each in nest]
+        return tuple(made) if isinstance(nest, tuple) else made
+    return {name: _values(each) for name, each in nest.items()} if isinstance(nest, dict) else nest
+
+
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs, by the function of the same meaning."""
     if not _is_known(ufunc):
         return _written(out, _of_others(ufunc, method, inputs, kwargs))
-    name = ufunc.__name__ if method == "__call__" else _REDUCTIONS.get(ufunc.__name__) if method == "reduce" else None
+    name = ufunc.__name__
+    if method == "at" and isinstance(inputs[0], _tarry.Array):
+        return at(name)(*inputs)
+    if method == "outer":
+        return _written(out, outer(name)(*inputs))
+    name = {"__call__": name, "reduce": _REDUCTIONS.get(name), "accumulate": _SCANS.get(name)}.get(method)
     function = _ours(name) if name else None
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
-        return NotImplemented
+        return _written(out, getattr(ufunc, method)(*_values(inputs), **_values(kwargs)))
     if method == "__call__" and ("dtype" in arguments or name.startswith("logical_")):  # which take any dtype there
         dtype = arguments.pop("dtype", _tarry.bool)
         inputs = [_tarry.astype(x, dtype) if isinstance(x, _tarry.Array) else x for x in inputs]
-    if method == "reduce":
+    if method != "__call__":
         arguments.setdefault("axis", 0)
         if kwargs.get("axis", 0) is None:
             arguments["axis"] = None
@@ -103,32 +105,101 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
 
 
 def _written(out, result):
-    """The array to write to with the result in it; NotImplemented where that is NumPy's, or there are several."""
+    """The array to write to with the result in it; NotImplemented where there are several."""
     if out is None:
         return result
-    if len(out) != 1 or not isinstance(out[0], _tarry.Array):
+    if len(out) != 1:
         return NotImplemented
-    out[0][...] = result
+    if isinstance(out[0], _tarry.Array):
+        out[0][...] = result
+    else:
+        import numpy
+
+        numpy.copyto(out[0], _values(result), casting="same_kind")
     return out[0]
 
 
 def _array_function(self, func, types, args, kwargs):
-    """NumPy's functions, by the function of the same meaning."""
+    """NumPy's functions: by ours of the same meaning, else by NumPy on the values."""
     function = _function_of(func)
     arguments = _arguments(kwargs)
     if function is None or arguments is None:
-        return NotImplemented
-    known = _BEFORE_AXIS.get(func.__name__)
-    if known is not None:
-        arguments.update(zip(["axis"], args[known:]))
-        args = args[:known]
+        return func(*_values(args), **_values(kwargs))
+    out = arguments.pop("out", None)
+    if out is not None:
+        return _written(out if isinstance(out, tuple) else (out,), _array_function(self, func, types, args, arguments))
+    if func.__name__ in _CHANGES:
+        args[0][...] = function(*args, **arguments)
+        return None
     if "shape" in arguments:  # zeros_like of another shape
         arguments.setdefault("dtype", args[0].dtype)
         function = _ours(func.__name__.removesuffix("_like"))
         args = (arguments.pop("shape"), *args[1:])
-    if func.__name__ == "transpose" and len(args) == 1 and "axes" not in arguments:
-        arguments["axes"] = tuple(reversed(range(args[0].ndim)))
-    return function(*args, **arguments)
+    try:
+        return function(*args, **arguments)
+    except TypeError as error:
+        if "incompatible function arguments" not in str(error) and "unexpected keyword" not in str(error):
+            raise
+        return func(*_values(args), **_values(kwargs))  # a choice of arguments that ours does not have
+
+
+def at(name):
+    """What numpy.add.at is for a ufunc: joins values with the elements at places, in place."""
+    how = _JOINS[name]
+
+    def join(x, indices, value):
+        """Joins values with the elements at the places, in place; of a place that is named twice, with all of them."""
+        _tarry._combine(x, indices, value, how)
+
+    return join
+
+
+def outer(name):
+    """What numpy.add.outer is for a ufunc: the function of every pair of elements."""
+    function = _ours(name)
+
+    def pairs(a, b):
+        """The function of every element of a and every one of b. Shapes: (m,) and (n,) give (m, n)."""
+        a, b = _tarry.asarray(a), _tarry.asarray(b)
+        return function(a[(..., *(None,) * b.ndim)], b)
+
+    return pairs
+
+
+def accumulate(name):
+    """What numpy.maximum.accumulate is for a ufunc."""
+    function = _ours(_SCANS[name])
+
+    def run(x, axis=0):
+        """The running values along an axis."""
+        return function(x, axis=axis)
+
+    return run
+
+
+def reduce(name):
+    """What numpy.add.reduce is for a ufunc."""
+    function = _ours(_REDUCTIONS[name])
+
+    def run(x, axis=0, keepdims=False):
+        """The reduction along an axis, or several; along all for None."""
+        return function(_tarry.asarray(x), axis=axis, keepdims=keepdims)
+
+    return run
+
+
+_PAIRS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "pow", "less", "equal")
+_METHODS = ((at, _JOINS), (outer, _PAIRS), (accumulate, _SCANS), (reduce, _REDUCTIONS))
+
+
+def _method(make, names):
+    """The property of functions that is the method of a ufunc, for the functions that are NumPy's ufuncs."""
+    def get(function):
+        if not function.__module__.startswith("tarry") or function.__name__ not in names:
+            raise AttributeError(make.__name__)
+        return make(function.__name__)
+
+    return property(get)
 
 
 def _array(self, dtype=None, copy=None):
@@ -147,3 +218,5 @@ def attach(array):
     array.__array_function__ = _array_function
     array.__array_priority__ = 1000
     array.__array_ufunc__ = _array_ufunc
+    for make, names in _METHODS:
+        _tarry._set_of_type(type(_tarry.sin), make.__name__, _method(make, names))

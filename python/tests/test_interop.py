@@ -79,8 +79,6 @@ def test_numpy_functions_stay_in_tarry():
     np.testing.assert_allclose(np.stack([x, y], 1), [[1, 3], [2, 4]])
     assert float(np.std(x, ddof=1)) == pytest.approx(0.5**0.5)
     assert np.logical_and(x - 1, y).tolist() == [False, True] and np.logical_not(x - 1).tolist() == [True, False]
-    with pytest.raises(TypeError):
-        np.linalg.svd(x)
 
 
 def test_functions_of_numpy_linalg_stay_in_tarry():
@@ -100,10 +98,7 @@ def test_functions_of_numpy_linalg_stay_in_tarry():
             (np.linalg.matrix_power(x, 3), np.linalg.matrix_power(a, 3)), (np.linalg.trace(x), np.linalg.trace(a))):
         assert isinstance(got, ta.Array) and not got.is_evaluated
         np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-9)
-    with pytest.raises(TypeError):
-        np.linalg.eigh(t, UPLO="U")
-    with pytest.raises(TypeError):
-        np.linalg.norm(x[0], "nuc")
+    assert isinstance(np.linalg.eigh(t, UPLO="U").eigenvalues, np.ndarray)  # which NumPy computes on the values
 
 
 def test_dlpack_says_read_only_but_for_a_copy():

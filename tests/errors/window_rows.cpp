@@ -73,7 +73,6 @@ void add_matrices(ErrorRows& rows) {
   rows.wrong("cross", {"axis 2", "(2, 3)"}, [] { (void)cross(matrix(), matrix(), 2); });
   rows.wrong("cross", {"undefined"}, [] { (void)cross(Array(), matrix()); });
   rows.wrong("matrix_power", {"float32 (2, 3)", "not square"}, [] { (void)matrix_power(matrix(), 2); });
-  rows.wrong("matrix_power", {"-1", "float32 (2, 2)", "negative"}, [] { (void)matrix_power(f32({2, 2}), -1); });
   rows.wrong("matrix_power", {"bool (2, 3)"}, [] { (void)matrix_power(truth(), 2); });
   rows.wrong("matrix_power", {"float32 (3,) has fewer than 2 axes"}, [] { (void)matrix_power(f32({3}), 2); });
   rows.wrong("matrix_power", {"undefined"}, [] { (void)matrix_power(Array(), 2); });
@@ -164,6 +163,33 @@ void add_grids(ErrorRows& rows) {
   rows.wrong("broadcast_arrays", {"undefined"}, [] { (void)broadcast_arrays({Array()}); });
 }
 
+void add_curves(ErrorRows& rows) {
+  rows.wrong("round", {"309 decimals", "308"}, [] { (void)round(f32({3}), 309); });
+  rows.wrong("round", {"bool (2, 3)"}, [] { (void)round(truth(), 1); });
+  rows.wrong("fmod", {"not bool"}, [] { (void)fmod(truth(), truth()); });
+  rows.wrong("fmax", {"not bool"}, [] { (void)fmax(truth(), truth()); });
+  rows.wrong("heaviside", {"not bool"}, [] { (void)heaviside(truth(), false); });
+  rows.wrong("cbrt", {"bool (2, 3)"}, [] { (void)cbrt(truth()); });
+  rows.wrong("nan_to_num", {"undefined"}, [] { (void)nan_to_num(Array()); });
+  rows.wrong("interp", {"points float32 (3,) and values float32 (2,)", "one axis"},
+             [] { (void)interp(f32({4}), f32({3}), f32({2})); });
+  rows.wrong("interp", {"at least one"}, [] { (void)interp(f32({4}), f32({0}), f32({0})); });
+  rows.wrong("interp", {"bool (2, 3)"}, [] { (void)interp(truth(), f32({3}), f32({3})); });
+  rows.wrong("gradient", {"float32 (1,) has fewer than 2 points along axis -1"}, [] { (void)gradient(f32({1})); });
+  rows.wrong("gradient", {"float32 (3,) has no point for each element of axis 0", "(2, 3)"},
+             [] { (void)gradient(matrix(), f32({3}), 0); });
+  rows.wrong("gradient", {"axis 2 is out of range"}, [] { (void)gradient(matrix(), {.axis = 2}); });
+  rows.wrong("trapezoid", {"fewer than 1 points"}, [] { (void)trapezoid(f32({0})); });
+  rows.wrong("trapezoid", {"float32 (2,) has no point"}, [] { (void)trapezoid(matrix(), f32({2})); });
+  rows.wrong("correlate", {"float32 (2, 3) is no sequence"}, [] { (void)correlate(matrix(), f32({2})); });
+  rows.wrong("matrix_norm", {"float32 (3,) has fewer than 2 axes"}, [] { (void)matrix_norm(f32({3})); });
+  rows.wrong("matrix_norm", {"bool (2, 3)"}, [] { (void)matrix_norm(truth()); });
+  rows.wrong("matrix_power", {"not square"}, [] { (void)matrix_power(matrix(), -1); });
+  rows.wrong("svdvals", {"float32 (3,) has fewer than 2 axes"}, [] { (void)linalg::svdvals(f32({3})); });
+  rows.wrong("matrix_rank", {"fewer than 2 axes"}, [] { (void)linalg::matrix_rank(f32({3})); });
+  rows.wrong("pinv", {"undefined"}, [] { (void)linalg::pinv(Array()); });
+}
+
 }  // namespace
 
 void add_window_rows(ErrorRows& rows) {
@@ -173,6 +199,7 @@ void add_window_rows(ErrorRows& rows) {
   add_windows(rows);
   add_statistics(rows);
   add_grids(rows);
+  add_curves(rows);
 }
 
 }  // namespace tarry::test

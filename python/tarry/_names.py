@@ -1,0 +1,448 @@
+"""NumPy's functions on shapes, places and sets, as calls of the module's own: nothing is computed here."""
+
+from __future__ import annotations
+
+import builtins as _builtins
+
+from . import _tarry
+from ._tarry import Array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes long to import
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ._tarry import Dtype
+
+__all__ = [
+    "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "blackman", "block", "c_",
+    "column_stack", "delete", "diag", "diag_indices", "dsplit", "dstack", "ediff1d", "extract", "fill_diagonal",
+    "fliplr", "flipud", "fromfunction", "hamming", "hanning", "histogram2d", "hsplit", "hstack", "indices", "insert",
+    "intersect1d", "isscalar", "ix_", "lexsort", "mgrid", "ogrid", "piecewise", "polyval", "r_", "rot90", "select",
+    "setdiff1d", "split", "tri", "tril_indices", "triu_indices", "union1d", "unique", "unravel_index", "vsplit",
+    "vstack",
+]
+
+
+# ---- Joining ----
+
+
+def atleast_1d(x: Any) -> Array:
+    """x, with an axis where it has none."""
+    x = _tarry.asarray(x)
+    return x if x.ndim >= 1 else _tarry.reshape(x, (1,))
+
+
+def atleast_2d(x: Any) -> Array:
+    """x with two axes or more: a number becomes (1, 1), (n,) becomes (1, n)."""
+    x = atleast_1d(x)
+    return x if x.ndim >= 2 else x[None]
+
+
+def atleast_3d(x: Any) -> Array:
+    """x with three axes or more: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
+    x = atleast_2d(x)
+    return x if x.ndim >= 3 else x[..., None]
+
+
+def vstack(arrays: Sequence[Any]) -> Array:
+    """Rows below each other: arrays of one axis are rows. Shapes: (m, n) and (n,) give (m + 1, n)."""
+    return _tarry.concat([atleast_2d(x) for x in arrays], axis=0)
+
+
+def hstack(arrays: Sequence[Any]) -> Array:
+    """Columns beside each other; arrays of one axis one after the other. Shapes: (m, k) and (m, n) give (m, k + n)."""
+    parts = [atleast_1d(x) for x in arrays]
+    return _tarry.concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+
+
+def column_stack(arrays: Sequence[Any]) -> Array:
+    """Columns beside each other: arrays of one axis are columns. Shapes: (m,) and (m, n) give (m, 1 + n)."""
+    parts = [atleast_1d(x) for x in arrays]
+    return _tarry.concat([x[:, None] if x.ndim == 1 else x for x in parts], axis=1)
+
+
+def dstack(arrays: Sequence[Any]) -> Array:
+    """Joined along the third axis. Shapes: (m, n) and (m, n) give (m, n, 2)."""
+    return _tarry.concat([atleast_3d(x) for x in arrays], axis=2)
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> Array:
+    """x with the values behind it; both flattened without an axis."""
+    return _tarry.concat([_tarry.asarray(x), _tarry.asarray(values)], axis=axis)
+
+
+def block(arrays: Any) -> Array:
+    """An array of nested lists of blocks: the innermost lists are joined along the last axis."""
+    def depth(each: Any) -> int:
+        return 1 + depth(each[0]) if isinstance(each, list) else 0
+
+    def joined(each: Any, axis: int) -> Array:
+        if not isinstance(each, list):
+            return made(each)
+        return _tarry.concat([joined(part, axis + 1) for part in each], axis=axis)
+
+    deep = depth(arrays)
+
+    def made(each: Any) -> Array:
+        x = _tarry.asarray(each)
+        return x[(None,) * _builtins.max(deep - x.ndim, 0)] if x.ndim < deep else x
+
+    return joined(arrays, -deep)
+
+
+# ---- Parts ----
+
+
+def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Array]:
+    """Parts along an axis: as many as asked for, of lengths that differ by one at most, or cut before these places."""
+    x = _tarry.asarray(x)
+    extent = x.shape[axis]
+    if isinstance(sections, int):
+        if sections <= 0:
+            raise ValueError("an array is split into one part or more")
+        short, longer = divmod(extent, sections)
+        ends = [short * i + _builtins.min(i, longer) for i in range(sections + 1)]
+    else:
+        ends = [0, *(int(at) for at in sections), extent]
+    before = (slice(None),) * (axis % x.ndim)
+    return [x[(*before, slice(a, b))] for a, b in zip(ends, ends[1:])]
+
+
+def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Array]:
+    """As array_split, of equal lengths where a number of parts is asked for. ValueError where they are not."""
+    x = _tarry.asarray(x)
+    if isinstance(sections, int) and sections > 0 and x.shape[axis] % sections:
+        raise ValueError(f"axis {axis} of shape {x.shape} is not split into {sections} equal parts; see array_split")
+    return array_split(x, sections, axis)
+
+
+def vsplit(x: Any, sections: int | Sequence[int]) -> list[Array]:
+    """Parts along the first axis, as split gives them."""
+    return split(x, sections, 0)
+
+
+def hsplit(x: Any, sections: int | Sequence[int]) -> list[Array]:
+    """Parts along the second axis, of one axis along that, as split gives them."""
+    return split(x, sections, 1 if _tarry.asarray(x).ndim > 1 else 0)
+
+
+def dsplit(x: Any, sections: int | Sequence[int]) -> list[Array]:
+    """Parts along the third axis, as split gives them."""
+    return split(x, sections, 2)
+
+
+def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
+    """x without the elements at these places of an axis; of the flattened x without one.
+
+    A place is an integer, a slice, a list or an array of integers, or a mask.
+    """
+    x = _tarry.asarray(x)
+    if axis is None:
+        x, axis = _tarry.reshape(x, -1), 0
+    extent = x.shape[axis]
+    kept = _tarry.ones(extent, dtype=_tarry.bool)
+    if isinstance(obj, list):
+        obj = _tarry.asarray(obj, dtype=None if obj else _tarry.int64)
+    kept[obj] = False
+    return _tarry.compress(kept, x, axis=axis)
+
+
+def extract(condition: Any, x: Any) -> Array:
+    """The elements of x where the condition is true, in row-major order. Evaluates."""
+    return _tarry.compress(_tarry.reshape(condition, -1), _tarry.reshape(x, -1))
+
+
+def flipud(x: Any) -> Array:
+    """The order of rows reversed."""
+    return _tarry.flip(x, axis=0)
+
+
+def fliplr(x: Any) -> Array:
+    """The order of columns reversed."""
+    return _tarry.flip(x, axis=1)
+
+
+def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """Turned k times by 90 degrees, from the first of the axes towards the second."""
+    x = _tarry.asarray(x)
+    first, second = axes
+    if k % 4 == 0:
+        return x
+    if k % 4 == 2:
+        return _tarry.flip(x, axis=axes)
+    if k % 4 == 1:
+        return _tarry.swapaxes(_tarry.flip(x, axis=second), first, second)
+    return _tarry.flip(_tarry.swapaxes(x, first, second), axis=second)
+
+
+def diag(x: Any, k: int = 0) -> Array:
+    """The diagonal of a matrix; of a vector the matrix that has it as its diagonal and zeros elsewhere."""
+    x = _tarry.asarray(x)
+    if x.ndim == 2:
+        return _tarry.diagonal(x, k)
+    if x.ndim != 1:
+        raise ValueError(f"diag takes a vector or a matrix, not shape {x.shape}")
+    n, far = x.shape[0], abs(k)
+    made = _tarry.zeros((n + far, n + far), dtype=x.dtype)
+    at = _tarry.arange(n)
+    made[at + _builtins.max(-k, 0), at + _builtins.max(k, 0)] = x
+    return made
+
+
+def fill_diagonal(x: Array, value: Any) -> None:
+    """Sets the elements (i, i, ...) of x, which has two axes or more, to a number or to those of a vector."""
+    if not isinstance(x, Array):
+        raise TypeError(f"fill_diagonal changes an array of Tarry, not {type(x).__name__}")
+    at = _tarry.arange(_builtins.min(x.shape))
+    x[(at,) * x.ndim] = value
+
+
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """x with values before these places of an axis; of the flattened x without one.
+
+    A place is an integer or a list of integers, counted in x. The values broadcast.
+    """
+    x = _tarry.asarray(x)
+    if axis is None:
+        x, axis = _tarry.reshape(x, -1), 0
+    axis %= x.ndim
+    single = isinstance(obj, int)
+    places = [obj] if isinstance(obj, int) else [int(at) for at in obj]
+    extent, front = x.shape[axis], (slice(None),) * axis
+    if any(not -extent <= at <= extent for at in places):
+        raise IndexError(f"insert has no place {obj} in axis {axis} of shape {x.shape}")
+    places = [at + extent if at < 0 else at for at in places]
+    new = _tarry.astype(_tarry.asarray(values), x.dtype)
+    if single and new.ndim:  # all of them before the one place
+        wide = x.shape[:axis] + ((new.shape[0] if x.ndim == 1 else 1),) + x.shape[axis + 1:]
+        rows = _tarry.broadcast_to(new, wide)
+        return _tarry.concat([x[(*front, slice(None, places[0]))], rows, x[(*front, slice(places[0], None))]], axis)
+    rows = _tarry.broadcast_to(new, (*x.shape[:axis], len(places), *x.shape[axis + 1:]))
+    order = sorted(range(len(places)), key=places.__getitem__)
+    parts, done = [], 0
+    for i in order:
+        parts += [x[(*front, slice(done, places[i]))], rows[(*front, slice(i, i + 1))]]
+        done = places[i]
+    return _tarry.concat([*parts, x[(*front, slice(done, None))]], axis)
+
+
+# ---- Places ----
+
+
+def indices(dimensions: Sequence[int], dtype: Dtype | str | type = int) -> Array:
+    """Of every axis the index of each element. Shapes: (m, n) gives (2, m, n)."""
+    grids = [_tarry.arange(n, dtype=dtype) for n in dimensions]
+    return _tarry.stack(_tarry.meshgrid(*grids, indexing="ij")) if grids else _tarry.zeros((0,), dtype=dtype)
+
+
+def fromfunction(function: Callable[..., Any], shape: Sequence[int], *, dtype: Dtype | str | type = float) -> Any:
+    """What the function gives for arrays of the index along each axis."""
+    return function(*_tarry.unstack(indices(shape, dtype)))
+
+
+def tri(n: int, m: int | None = None, k: int = 0, dtype: Dtype | str | type | None = None) -> Array:
+    """Ones at and below the k-th diagonal of n rows, and zeros."""
+    return _tarry.tril(_tarry.ones((n, n if m is None else m), dtype=dtype), k)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
+    """The places at and below the k-th diagonal of n rows, in row-major order, as nonzero gives them."""
+    return _tarry.nonzero(tri(n, m, k, _tarry.bool))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
+    """The places at and above the k-th diagonal of n rows, in row-major order, as nonzero gives them."""
+    return _tarry.nonzero(_tarry.logical_not(tri(n, m, k - 1, _tarry.bool)))
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
+    """The places of the diagonal of `ndim` axes of n elements."""
+    return (_tarry.arange(n),) * ndim
+
+
+def unravel_index(numbers: Any, shape: int | Sequence[int]) -> tuple[Array, ...]:
+    """Of elements by number in row-major order the index along each axis."""
+    rest = _tarry.asarray(numbers)
+    found: list[Array] = []
+    for extent in reversed([shape] if isinstance(shape, int) else list(shape)):
+        found.append(rest % extent)
+        rest = rest // extent
+    return tuple(reversed(found))
+
+
+def ix_(*places: Any) -> tuple[Array, ...]:
+    """Arrays of places that, as an index, name every combination of them."""
+    lists = [_tarry.asarray(each) for each in places]
+    lists = [_tarry.nonzero(each)[0] if each.dtype == _tarry.bool else each for each in lists]
+    return tuple(_tarry.reshape(each, (1,) * i + (-1,) + (1,) * (len(lists) - 1 - i)) for i, each in enumerate(lists))
+
+
+class _Grid:
+    """mgrid[0:3, 0:1:5j]: grids of the places that slices name; a step of nj is n places with both ends."""
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+
+    def __getitem__(self, key: Any) -> Any:
+        slices = key if isinstance(key, tuple) else (key,)
+        grids = [_steps(each) for each in slices]
+        if not isinstance(key, tuple):
+            return grids[0]
+        dtype = _tarry.result_type(*grids)
+        grids = [_tarry.astype(each, dtype) for each in grids]
+        if self._whole:
+            return _tarry.stack(_tarry.meshgrid(*grids, indexing="ij"))
+        return ix_(*grids)
+
+
+def _steps(each: slice) -> Array:
+    start = 0 if each.start is None else each.start
+    if isinstance(each.step, complex):
+        return _tarry.linspace(start, each.stop, int(abs(each.step)))
+    return _tarry.arange(start, each.stop, 1 if each.step is None else each.step)
+
+
+class _Joined:
+    """r_[1, 2:5, x]: numbers, ranges and arrays one after the other; c_[x, y]: as columns."""
+
+    def __init__(self, columns: bool) -> None:
+        self._columns = columns
+
+    def __getitem__(self, key: Any) -> Array:
+        keys = key if isinstance(key, tuple) else (key,)
+        parts = [_steps(each) if isinstance(each, slice) else each for each in keys]
+        if any(isinstance(each, str) for each in parts):
+            raise TypeError("r_ and c_ take no text")
+        return column_stack(parts) if self._columns else _tarry.concat([atleast_1d(each) for each in parts])
+
+
+mgrid, ogrid, r_, c_ = _Grid(True), _Grid(False), _Joined(False), _Joined(True)
+
+
+# ---- Choices, orders and sets ----
+
+
+def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Array:
+    """Of each element the choice of the first condition that is true, else the default."""
+    if len(conditions) != len(choices) or not conditions:
+        raise ValueError(f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}")
+    made = default
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        made = _tarry.where(condition, choice, made)
+    return _tarry.asarray(made)
+
+
+def piecewise(x: Any, conditions: Sequence[Any], functions: Sequence[Any]) -> Array:
+    """Of each element the function of the last condition that is true, a number or of x; the function behind those of
+    the conditions, else 0, where none is."""
+    x = _tarry.asarray(x)
+    values = [each(x) if callable(each) else each for each in functions]
+    made = values[len(conditions)] if len(values) > len(conditions) else 0
+    for condition, value in zip(conditions, values):
+        made = _tarry.where(condition, value, made)
+    return _tarry.astype(_tarry.asarray(made), x.dtype)
+
+
+def argpartition(x: Any, kth: Any, axis: int = -1) -> Array:
+    """Places that bring the kth element to where sorting would, and smaller ones before it: those of argsort."""
+    return _tarry.argsort(x, axis=axis)
+
+
+def polyval(p: Any, x: Any) -> Array:
+    """The polynomial at x whose coefficients are p, the highest power first: by Horner's scheme."""
+    x = _tarry.asarray(x)
+    made = _tarry.zeros_like(x)
+    for factor in p:
+        made = made * x + factor
+    return made
+
+
+def isscalar(x: Any) -> bool:
+    """True of Python's and NumPy's numbers, and of text; not of arrays."""
+    return isinstance(x, (int, float, complex, str, bytes)) or type(x).__module__ == "numpy" and hasattr(x, "item") \
+        and not hasattr(x, "__setitem__")
+
+
+def _window(n: int, *weights: float) -> Array:
+    """weights[0] - weights[1] * cos(2 pi i / (n - 1)) + weights[2] * cos(4 pi i / (n - 1)) of n points."""
+    if n <= 1:
+        return _tarry.ones(_builtins.max(n, 0))
+    angle = _tarry.linspace(0, 2 * 3.141592653589793, n)
+    made = _tarry.full((n,), weights[0])
+    for i, weight in enumerate(weights[1:], 1):
+        made = made + (-1) ** i * weight * _tarry.cos(i * angle)
+    return made
+
+
+def hanning(n: int) -> Array:
+    """The window of von Hann of n points."""
+    return _window(n, 0.5, 0.5)
+
+
+def hamming(n: int) -> Array:
+    """The window of Hamming of n points."""
+    return _window(n, 0.54, 0.46)
+
+
+def blackman(n: int) -> Array:
+    """The window of Blackman of n points."""
+    return _window(n, 0.42, 0.5, 0.08)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """Places that order the elements by the last key, equal ones by the one before it, and so on."""
+    columns = list(_tarry.unstack(keys) if isinstance(keys, Array) else map(_tarry.asarray, keys))
+    if not columns:
+        raise ValueError("lexsort takes one key or more")
+    order = _tarry.argsort(columns[0], axis=axis)
+    for column in columns[1:]:
+        then = _tarry.argsort(_tarry.take_along_axis(column, order, axis=axis), axis=axis)
+        order = _tarry.take_along_axis(order, then, axis=axis)
+    return order
+
+
+def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The distinct elements in order; behind them, as asked for, the place of the first of each in the flattened x, for
+    each element the place of its value, in the shape of x, and how often each value is there. Evaluates."""
+    if not (return_index or return_inverse or return_counts):
+        return _tarry.unique_values(x)
+    found = _tarry.unique_all(x)
+    asked = ((return_index, found.indices), (return_inverse, found.inverse_indices), (return_counts, found.counts))
+    return (found.values, *(each for wanted, each in asked if wanted))
+
+
+def union1d(a: Any, b: Any) -> Array:
+    """The distinct elements of both, in order. Evaluates."""
+    return _tarry.unique_values(append(a, b))
+
+
+def intersect1d(a: Any, b: Any) -> Array:
+    """The distinct elements that are in both, in order. Evaluates."""
+    found = _tarry.unique_values(a)
+    return found[_tarry.isin(found, _tarry.asarray(b))]
+
+
+def setdiff1d(a: Any, b: Any) -> Array:
+    """The distinct elements of a that are not in b, in order. Evaluates."""
+    found = _tarry.unique_values(a)
+    return found[_tarry.logical_not(_tarry.isin(found, _tarry.asarray(b)))]
+
+
+def ediff1d(x: Any) -> Array:
+    """Differences of neighbours of the flattened x."""
+    return _tarry.diff(_tarry.reshape(x, -1))
+
+
+def histogram2d(x: Any, y: Any, bins: Any = 10, *, weights: Any = None,
+                density: bool = False) -> tuple[Array, Array, Array]:
+    """How many points (x, y) lie in each bin, and the edges of the bins along both axes.
+
+    `bins` is the number of bins, the edges, or a list of one of these for each axis.
+    """
+    both = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else [bins, bins]
+    points = _tarry.stack([_tarry.asarray(x), _tarry.asarray(y)], axis=1)
+    edges = [_tarry.histogram(points[:, i], each)[1] if isinstance(each, int) else _tarry.asarray(each)
+             for i, each in enumerate(both)]
+    counts, edges = _tarry.histogramdd(points, edges, weights=weights, density=density)
+    return counts, edges[0], edges[1]

@@ -1,0 +1,107 @@
+"""default_rng: a generator whose draws have the names and arguments of numpy.random's."""
+
+from __future__ import annotations
+
+import os
+
+from . import _tarry
+
+Generator = _tarry.random.Generator
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes long to import
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._tarry import Array, Dtype
+    from ._tarry.random import Generator
+
+    _Size = int | Sequence[int] | None
+
+
+def _shape(size: _Size, *beside: Any) -> tuple[int, ...]:
+    """The shape that is asked for, or that of the arguments."""
+    if size is None:
+        arrays = [x for x in beside if getattr(x, "ndim", 0)]
+        return _tarry.broadcast_arrays(*arrays)[0].shape if arrays else ()
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+class NumPyGenerator(Generator):
+    """A stream of draws that are called as those of numpy.random.Generator; the numbers are those of Generator.
+
+    Without a size a draw has the shape of its arguments, which for numbers is a 0-d array. Draws are lazy.
+    """
+
+    def __init__(self, seed: int | None = None, draws: int = 0) -> None:
+        super().__init__(int.from_bytes(os.urandom(8), "little") if seed is None else seed, draws)
+
+    def random(self, size: _Size = None, dtype: Dtype | str | type | None = None) -> Array:
+        """Numbers in [0, 1)."""
+        return super().uniform(_shape(size), dtype=dtype)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]
+        """Numbers in [low, high)."""
+        return low + (high - low) * super().uniform(_shape(size, low, high))
+
+    def standard_normal(self, size: _Size = None, dtype: Dtype | str | type | None = None) -> Array:
+        """Numbers of the normal distribution of mean 0 and deviation 1."""
+        return super().normal(_shape(size), dtype=dtype)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]
+        """Numbers of the normal distribution of this mean and deviation."""
+        return loc + scale * super().normal(_shape(size, loc, scale))
+
+    def exponential(self, scale: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]
+        """Numbers of the exponential distribution of this mean."""
+        return scale * super().exponential(_shape(size, scale))
+
+    def integers(self, low: int, high: int | None = None, size: _Size = None,  # type: ignore[override]
+                 dtype: Dtype | str | type = int, endpoint: bool = False) -> Array:
+        """Integers from low up to high, or from 0 up to low; the end is drawn only where endpoint is true."""
+        if high is None:
+            low, high = 0, low
+        return super().integers(_shape(size), low, high + endpoint, dtype=dtype)
+
+    def permutation(self, x: Any) -> Array:
+        """The rows of x in a random order, or 0 to x - 1."""
+        rows = _tarry.arange(x) if isinstance(x, int) else _tarry.asarray(x)
+        order = _tarry.argsort(self.bits(rows.shape[0], dtype="uint64"))
+        return _tarry.take(rows, order, axis=0)
+
+    def shuffle(self, x: Array) -> None:
+        """Puts the rows of x itself into a random order."""
+        x[...] = self.permutation(x)
+
+    def choice(self, a: Any, size: _Size = None, replace: bool = True, p: Any = None) -> Array:
+        """Rows of a, or integers from 0 to a - 1: each as likely as any other, or with the probabilities p."""
+        rows = _tarry.arange(a) if isinstance(a, int) else _tarry.asarray(a)
+        shape, n = _shape(size), rows.shape[0]
+        if not replace:
+            count = 1
+            for extent in shape:
+                count *= extent
+            if p is not None or count > n:
+                raise ValueError("choice without replacement draws as many as there are at most, and takes no p")
+            return _tarry.reshape(self.permutation(rows)[:count], (*shape, *rows.shape[1:]))
+        if p is None:
+            return _tarry.take(rows, super().integers(shape, 0, n), axis=0)
+        ends = _tarry.cumulative_sum(_tarry.asarray(p))
+        places = _tarry.searchsorted(ends, ends[-1] * super().uniform(shape, dtype=ends.dtype), side="right")
+        return _tarry.take(rows, places, axis=0, mode="clip")
+
+    def fork(self, number: int | None = None) -> "NumPyGenerator":
+        """A generator of its own stream: the next one, or that of the number."""
+        made = super().fork(number)
+        return type(self)(made.key, made.draws)
+
+    def __copy__(self) -> "NumPyGenerator":
+        return type(self)(self.key, self.draws)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.draws)
+
+
+def default_rng(seed: int | None = None) -> NumPyGenerator:
+    """A generator of that seed, whose draws are called as those of numpy.random's; of a seed that nobody knows without
+    one."""
+    return NumPyGenerator(seed)

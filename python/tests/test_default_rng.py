@@ -1,0 +1,51 @@
+"""tarry.random.default_rng: draws that are called as NumPy's."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import tarry as ta
+
+
+def test_draws_have_numpys_arguments():
+    for rng in (np.random.default_rng(3), ta.random.default_rng(3)):
+        assert rng.random((2, 3)).shape == (2, 3) and np.shape(rng.random()) == ()
+        assert rng.standard_normal(5).shape == (5,) and rng.normal(2.0, 0.5, 4).shape == (4,)
+        assert rng.normal(size=(2, 2)).shape == (2, 2) and rng.normal(rng.random(3), 1.0).shape == (3,)
+        assert rng.uniform(1, 2, 7).shape == (7,) and rng.exponential(2.0, size=3).shape == (3,)
+        assert rng.integers(5, size=4).shape == (4,) and rng.integers(0, 2, (3, 3)).shape == (3, 3)
+        assert rng.choice(5, 3).shape == (3,) and rng.choice(5, 5, replace=False).shape == (5,)
+        assert rng.permutation(6).shape == (6,)
+
+
+def test_draws_are_distributed_as_their_names_say():
+    rng, n = ta.random.default_rng(7), 20000
+    assert abs(float(rng.normal(3.0, 2.0, n).mean()) - 3) < 0.1 and abs(float(rng.normal(3.0, 2.0, n).std()) - 2) < 0.1
+    low, high = rng.uniform(-2.0, 5.0, n).min(), rng.uniform(-2.0, 5.0, n).max()
+    assert -2 <= float(low) < -1.9 and 4.9 < float(high) < 5
+    assert abs(float(rng.exponential(4.0, n).mean()) - 4) < 0.2
+    assert sorted(np.unique(rng.integers(1, 6, n, endpoint=True)).tolist()) == [1, 2, 3, 4, 5, 6]
+    share = np.bincount(rng.choice(3, n, p=[0.2, 0.0, 0.8])) / n
+    np.testing.assert_allclose(share, [0.2, 0, 0.8], atol=0.02)
+    assert sorted(rng.permutation(50).tolist()) == list(range(50))
+    assert sorted(rng.choice(ta.arange(50) * 2, 50, replace=False).tolist()) == list(range(0, 100, 2))
+    x = ta.arange(50)
+    rng.shuffle(x)
+    assert sorted(x.tolist()) == list(range(50)) and x.tolist() != list(range(50))
+
+
+def test_a_generator_is_copied_with_its_place():
+    rng = ta.random.default_rng(7)
+    rng.random(3)
+    again, kept = copy.copy(rng), pickle.loads(pickle.dumps(rng))
+    expected = rng.normal(size=3).tolist()
+    assert again.normal(size=3).tolist() == expected == kept.normal(size=3).tolist()
+    assert ta.random.default_rng().key != ta.random.default_rng().key
+    assert rng.fork().normal(size=2).shape == (2,)
+    assert ta.random.default_rng(3).random(2).tolist() == ta.random.Generator(3).uniform(2).tolist()
+
+
+def test_wrong_draws_say_what_is_wrong():
+    rng = ta.random.default_rng(7)
+    with pytest.raises(ValueError, match="without replacement"):
+        rng.choice(3, 4, replace=False)
