@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 )";
 
 constexpr std::string_view kCombineSerial = R"(
-extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) $N(const __grid_constant__ struct $N_params p) {
   const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
