@@ -220,7 +220,9 @@ std::string to_string(const Graph& g) {
     if (info(n.op).op_class == OpClass::Reduce || is_scan(n.op))
       s += fmt::format(" axis {}", g.reduces[n.payload].axis);
     if (n.op == Op::Gather || n.op == Op::LoopElement || n.op == Op::LoopStack) s += fmt::format(" axis {}", n.payload);
-    if ((info(n.op).op_class == OpClass::Routine || n.op == Op::LoopLevel) && n.payload != 0) s += " reversed";
+    if (info(n.op).op_class == OpClass::Routine && n.payload != 0) s += " reversed";
+    if (n.op == Op::LoopLevel && (n.payload & kFromLast) != 0) s += " reversed";
+    if (n.op == Op::LoopLevel && (n.payload & kCombines) != 0) s += " combined";
     if (n.op == Op::Update)
       s += fmt::format(" at {} step {}", to_string(g.updates[n.payload].start), to_string(g.updates[n.payload].step));
     if (n.op == Op::Input) s += fmt::format(" leaf {}", n.payload);

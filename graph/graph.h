@@ -55,7 +55,7 @@ struct GraphNode {
   std::uint8_t n_inputs = 0;
   ShapeId shape = 0;
   std::uint32_t payload = kNoId;  ///< Input: leaf; Scalar: source; View: map; Update, Reduce, Scan: attributes; Iota,
-                                  ///< Gather, LoopElement, LoopStack: axis; LoopLevel: 1 from the last; Index:
+                                  ///< Gather, LoopElement, LoopStack: axis; LoopLevel: its bits; Index:
                                   ///< IndexAttributes; Routine: its way
   GraphEdge inputs[Node::kMaxInputs];
   NodeId origin = kNoId;  ///< the snapshot's node it stands for: where errors, dumps and reports point

@@ -43,7 +43,9 @@ class LoopJudge {
 
   Broken check(const GraphNode& n) {
     if (n.op == Op::LoopLevel) {
-      const bool fits = g_.shape(id_).size() == 1 && g_.count(id_) > 0 && n.payload <= 1 && n.dtype == int64;
+      const bool combines = (n.payload & kCombines) != 0;
+      const bool fits = g_.shape(id_).size() == 1 && g_.count(id_) > (combines ? 1 : 0) &&
+                        n.payload <= (kFromLast | kCombines) && n.dtype == int64;
       return fits ? nullptr : "a loop without levels";
     }
     bool inside = false;
@@ -54,10 +56,31 @@ class LoopJudge {
       const bool value = i == (n.op == Op::LoopNext ? 1 : 0);
       if (is_token(i) && (!is_loop(n.op) || value)) return "a token of a loop is no value";
     }
+    if (inside && combines() && !is_combined(n)) return "a loop that combines what is no state";
     if (is_loop(n.op)) return check_loop(n);
     if (!inside || (info(n.op).op_class == OpClass::Map && is_pure(n.op))) return nullptr;
     const bool view = n.op == Op::View && is_broadcast(g_.views[n.payload], shape_of(0), g_.shape(id_));
     return view ? nullptr : "an op of a level that is not elementwise";
+  }
+
+  [[nodiscard]] bool combines() const { return (g_.nodes[level_[id_]].payload & kCombines) != 0; }
+  [[nodiscard]] bool is_number(GraphEdge e) const { return g_.nodes[without_views(e).node].op == Op::Scalar; }
+
+  /// True for a node of a loop that combines, as far as its inputs say so.
+  [[nodiscard]] bool is_combined(const GraphNode& n) const {
+    switch (n.op) {
+      case Op::LoopElement: return true;
+      case Op::LoopCarry: return input(0).op == Op::LoopElement;
+      case Op::LoopLater:
+      case Op::LoopStack: return input(0).op == Op::LoopCarry;
+      case Op::LoopWhile:
+      case Op::LoopLast: return false;
+      default: break;
+    }
+    const int first = n.op == Op::LoopNext ? 1 : 0, end = n.op == Op::LoopNext ? 2 : n.n_inputs;
+    for (int i = first; i < end; ++i)
+      if (input(i).op == Op::LoopElement || (!is_inside(n, i) && !is_number(n.inputs[i]))) return false;
+    return true;
   }
 
   Broken check_loop(const GraphNode& n) {
@@ -68,8 +91,10 @@ class LoopJudge {
       return input(1).op == Op::LoopLevel && n.dtype == bool_ && input(0).dtype == bool_ && shape.empty() ? nullptr
                                                                                                           : kInputs;
     if (n.op != Op::LoopNext && input(value).dtype != n.dtype) return "another dtype than the value has";
+    if (n.op == Op::LoopLater) return is_inside(n, 0) && combines() && shape == shape_of(0) ? nullptr : kInputs;
     if (n.op == Op::LoopCarry || n.op == Op::LoopElement) {
-      if (is_inside(n, 0) || input(1).op != Op::LoopLevel) return kInputs;
+      const bool from_outside = !is_inside(n, 0) || (n.op == Op::LoopCarry && combines());
+      if (!from_outside || input(1).op != Op::LoopLevel) return kInputs;
     } else if (!is_token(token)) {
       return kInputs;
     }
@@ -114,12 +139,13 @@ class LoopJudge {
     if (g_.nodes[level].op != Op::LoopLevel) return nullptr;
     const Dims* lanes = nullptr;
     GraphEdge chain;
-    std::size_t carries = 0;
+    std::size_t carries = 0, bytes = 0;
     for (NodeId id = level; id < g_.nodes.size(); ++id) {
       if (level_[id] != level) continue;
       const GraphNode& n = g_.nodes[id];
       if (n.op == Op::LoopCarry && next_[id] == kNoId) return "a carry without a next value";
       carries += n.op == Op::LoopCarry ? 1 : 0;
+      bytes += n.op == Op::LoopCarry ? bytes_of_state(n.dtype) : 0;
       if (!is_loop_result(n.op)) continue;
       const Dims& shape = g_.shape(n.inputs[0].node);
       if (lanes != nullptr && (*lanes != shape || n.inputs[1] != chain))
@@ -128,6 +154,7 @@ class LoopJudge {
       chain = n.inputs[1];
     }
     if (lanes == nullptr) return nullptr;  // nothing is left of it
+    if ((g_.nodes[level].payload & kCombines) != 0 && bytes > kMostStateBytes) return "states too large to combine";
     NodeId foot = chain.node;
     for (; g_.nodes[foot].op == Op::LoopNext; foot = g_.nodes[foot].inputs[2].node) --carries;
     if (carries != 0) return "a carry that the results do not know";

@@ -11,6 +11,10 @@ namespace tarry::graph {
 /// a loop may have of its values.
 bool is_broadcast(const IndexMap& map, const Dims& source, const Dims& shape);
 
+/// Bytes of the states of a loop that combines, each of at least four: what a thread of a GPU holds of a few of them.
+inline constexpr std::size_t kMostStateBytes = 36;
+constexpr std::size_t bytes_of_state(Dtype dtype) { return itemsize(dtype) < 4 ? 4 : itemsize(dtype); }
+
 /// By node: the LoopLevel of the loop that it is part of, results included; kNoId for all others.
 std::vector<NodeId> find_loop_levels(const Graph& g);
 

@@ -26,7 +26,11 @@
 // ops lead out of the loop, over the whole chain: LoopStack(value, chain) is the value at all levels along a new axis,
 // LoopLast(value, chain) at the last one. Both have the extents that the values of the loop broadcast to. With a
 // LoopWhile, carries are all that levels differ in, and they keep their values where the condition is false: levels
-// behind are not computed. Only LoopLasts of next values lead out of such a loop. A Scalar is a 0-d value that becomes
+// behind are not computed. Only LoopLasts of next values lead out of such a loop. A loop that combines, by its
+// LoopLevel, has other carries: LoopCarry(element, level), of a LoopElement, is what the levels before combine to,
+// LoopLater(carry) the same of levels behind them, and its LoopNext names what the two combine to; between them are
+// elementwise ops of such values and of numbers. Only LoopStack(carry, chain) leads out of it: what the levels 0..k
+// combine to, in the order of scans (docs/reference/numerics.md). A Scalar is a 0-d value that becomes
 // a kernel argument, never source text. An edge is (node, output index). An evaluated node is a leaf. An
 // Input that is lazy waits for a call of the user's code (call.h).
 //

@@ -92,6 +92,9 @@ constexpr bool is_loop(Op op) { return info(op).op_class == OpClass::Loop; }
 /// Has the axis along which levels lie, or the way in which they are gone over.
 constexpr bool has_axis(Op op) { return op == Op::LoopLevel || op == Op::LoopElement || op == Op::LoopStack; }
 
+/// Bits of a LoopLevel's attribute: from the last level to the first; neighbours are combined, in the order of scans.
+inline constexpr std::uint32_t kFromLast = 1, kCombines = 2;
+
 /// A result of a loop.
 constexpr bool is_loop_result(Op op) { return op == Op::LoopStack || op == Op::LoopLast; }
 

@@ -31,7 +31,8 @@ INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments
                 "random_bits", "multiply_high", "uniform", "normal",
                 "index", "gather", "scatter_set", "scatter_add", "scatter_multiply", "scatter_min", "scatter_max",
                 "compact", "segment_prod", "segment_m2", "pivots",
-                "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last"}
+                "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last",
+                "loop_later"}
 
 
 def read(root, name):

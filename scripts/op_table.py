@@ -17,7 +17,8 @@ NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather",
                  "scatter_multiply", "scatter_min", "scatter_max", "compact", "segment_prod", "segment_m2", "pivots",
                  "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal",
-                 "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last"}
+                 "loop_level", "loop_carry", "loop_element", "loop_while", "loop_next", "loop_stack", "loop_last",
+                 "loop_later"}
 DTYPES = {
     "Same": "numbers", "Float": "floats; integers become float32 or float64", "Bool": "any; gives bool",
     "Logical": "bool",

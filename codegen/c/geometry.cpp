@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/c/render.h"
+#include "codegen/c/scan_steps.h"
 #include "codegen/ir/contract.h"
 #include "support/check.h"
 
@@ -47,14 +47,7 @@ Geometry geometry_c_scan(const KernelIr& ir, const graph::Target&, const KernelA
   if (wanted >= blocks) return g;
   g.chunk_blocks = wanted;
   g.chunks = (blocks + wanted - 1) / wanted;
-  std::size_t bytes = 0;  // of the struct: one array per scan
-  std::size_t widest = 1;
-  for (const Reduction& r : ir.reductions) {
-    const std::size_t size = itemsize(r.dtype);
-    bytes = (bytes + size - 1) / size * size + size * static_cast<std::size_t>(tile);
-    widest = std::max(widest, size);
-  }
-  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * ((bytes + widest - 1) / widest * widest);
+  g.scratch_bytes = static_cast<std::size_t>(g.grid()) * scan_state_bytes(ir, tile);
   return g;
 }
 

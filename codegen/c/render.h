@@ -200,7 +200,7 @@ Geometry geometry_c_interleaved(const KernelIr& ir, const graph::Target& target,
 /// Lines that a scan has side by side: rows of a work item, or blocks of one row.
 inline int scan_width(const KernelIr& ir) {
   const auto* serial = std::get_if<ScanSerialLayout>(&ir.layout);
-  return serial && serial->lines > 0 ? serial->lines : 16;
+  return serial && serial->lines > 0 ? serial->lines : scan_lines(ir);
 }
 /// Where the tile `item` lies: i0, i1, ... its first point, rows and columns those that are there.
 void place_tile(CWriter& w);

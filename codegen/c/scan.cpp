@@ -12,12 +12,13 @@
 // subtrees, and beside each the fold of it and all larger ones, which is the offset of the next block.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "codegen/c/scan_steps.h"
 #include "codegen/c/transpose_block.h"
 #include "codegen/c/walk.h"
 #include "support/check.h"
@@ -26,7 +27,6 @@ namespace tarry::codegen {
 namespace {
 
 constexpr int kScanBlock = 128;
-constexpr int kScanLines = 16;  // blocks of a row, or rows
 
 bool has_lines(const KernelIr& ir) { return ir.schedule() == Schedule::ScanSerial; }
 
@@ -50,8 +50,8 @@ class ScanWriter {
         width_(scan_width(ir)),
         tile_(has_lines(ir) ? width_ : 1),
         parameters_(walk_parameters(ir)),
-        vector_bytes_(target.vector_bytes),
-        w_(ir, parameters_, target.vector_bytes) {}
+        w_(ir, parameters_, target.vector_bytes),
+        steps_(scan_steps(w_, width_, tile_, target.vector_bytes)) {}
 
   KernelSource render() {
     w_.preamble();
@@ -60,17 +60,7 @@ class ScanWriter {
       for (const Reduction& r : ir_.reductions) sizes.insert(itemsize(r.dtype));
       for (const std::size_t size : sizes) transposes_[size] = transpose_function(w_, size, 0);
     }
-    each_scan([&](std::uint32_t r) {
-      const std::string suffix(info(ir_.reductions[r].dtype).suffix), name(graph::name(ir_.reductions[r].op));
-      fills_[r] = w_.share("fill_" + suffix, [&] { fill_function(r); });
-      nodes_[r] = w_.share(fmt::format("{}_node_{}", name, suffix), [&] { node_function(r); });
-      blocks_[r] = w_.share(fmt::format("{}_block_{}", name, suffix), [&] { block_function(r); });
-    });
-    states_ = w_.share("scan_states", [&] {
-      states_ = kSharedName;
-      state();
-      push_function();
-    });
+    steps_->functions();
     if (columns_) {
       own_walk();
     } else {
@@ -84,160 +74,14 @@ class ScanWriter {
 
  private:
   [[nodiscard]] std::string type(std::uint32_t r) const { return c_type(ir_.reductions[r].dtype); }
-  [[nodiscard]] std::string combine(std::uint32_t r, const std::string& a, const std::string& b) {
-    return w_.expressions.combine(ir_.reductions[r], a, b);
-  }
   [[nodiscard]] std::string place(List list) const { return tile_place(ir_, tile_, list); }
-  [[nodiscard]] std::string state_type() const { return "struct " + states_; }
+  [[nodiscard]] std::string state_type() const { return "struct " + steps_->states(); }
   template <class F>
   void each_scan(F&& f) {
     for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r) f(r);
   }
   void fill(const std::string& array, std::uint32_t r, const std::string& from, const std::string& to) {
-    w_.line(fmt::format("{}({}, {}, {});", fills_.at(r), array, from, to));
-  }
-  /// True if loops over lines have their vectors written out: gcc would take long to find them.
-  [[nodiscard]] bool has_vectors(std::uint32_t r) const {
-    const Reduction& scan = ir_.reductions[r];
-    return width_ == kScanLines && (scan.op == Op::CumulativeSum || scan.op == Op::CumulativeProd) &&
-           (scan.dtype == Dtype::Float32 || scan.dtype == Dtype::Float64);
-  }
-  [[nodiscard]] int lanes(std::uint32_t r) const {
-    return vector_bytes_ / static_cast<int>(itemsize(ir_.reductions[r].dtype));
-  }
-  void open_function(std::uint32_t r, const std::string& parameters) {
-    w_.open(fmt::format("static {}__attribute__((noinline)) void {}({})", has_vectors(r) ? "TARRY_PLAIN " : "",
-                        kSharedName, parameters));
-    vector_type(r);
-  }
-  void vector_type(std::uint32_t r) {
-    if (has_vectors(r))
-      w_.line(fmt::format("typedef {} vector{} __attribute__((vector_size({}), aligned({}), may_alias));", type(r), r,
-                          vector_bytes_, itemsize(ir_.reductions[r].dtype)));
-  }
-  /// A loop over `count` lines, a multiple of those of a vector.
-  void open_lines(std::uint32_t r, const std::string& count) {
-    if (has_vectors(r))
-      w_.open(fmt::format("for (int j = 0; j < {}; j += {})", count, lanes(r)));
-    else
-      w_.open_loop("j", "0", count);
-  }
-  /// The elements of an array that such a loop has, from `at` on.
-  [[nodiscard]] std::string line_of(std::uint32_t r, const std::string& array, const std::string& at = "0") const {
-    const std::string index = sum_text(at, "j");
-    return has_vectors(r) ? fmt::format("*(vector{}*)({} + {})", r, array, index) : fmt::format("{}[{}]", array, index);
-  }
-
-  /// A function that stays one: every loop in line is compiled again.
-  void fill_function(std::uint32_t r) {
-    open_function(r, fmt::format("{}* x, tarry_i64 from, tarry_i64 to", type(r)));
-    const std::string neutral = neutral_literal(ir_.reductions[r]);
-    w_.line("tarry_i64 i = from;");
-    if (has_vectors(r))
-      w_.line(fmt::format("for (; i + {0} <= to; i += {0}) *(vector{1}*)(x + i) = -(vector{1}){{}} + {2};", lanes(r), r,
-                          neutral));
-    w_.line(fmt::format("for (; i < to; ++i) x[i] = {};", neutral));
-    w_.close();
-  }
-
-  /// One value per line of a tile, or one of the row.
-  void state() {
-    w_.open(state_type());
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{} r{}[{}];", type(r), r, tile_)); });
-    w_.close(";");
-    w_.open(fmt::format("static void {}_clear({}* s)", states_, state_type()));
-    each_scan([&](std::uint32_t r) { fill(fmt::format("s->r{}", r), r, "0", std::to_string(tile_)); });
-    w_.close();
-  }
-
-  /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x, what is missing being neutral.
-  void node_function(std::uint32_t r) {
-    open_function(r, fmt::format("const {0}* x, int quarters, {0}* node", type(r)));
-    w_.line(fmt::format("{} lane[{}] __attribute__((aligned(64)));", type(r), 32 * width_));
-    const std::string all = std::to_string(32 * width_);
-    w_.line(fmt::format("const {}* from = x;", type(r)));
-    w_.open("for (int k = 1; k < quarters; ++k)");
-    open_lines(r, all);
-    w_.line(fmt::format("{} = {};", line_of(r, "lane"), combine(r, line_of(r, "from"), line_of(r, "x", "k * " + all))));
-    w_.close();
-    w_.line("from = lane;");
-    w_.close();
-    w_.open(fmt::format("for (int d = {0}; d >= {1}; d /= 2, from = lane)", 16 * width_, width_));
-    w_.line(fmt::format("{}* const to = d > {} ? lane : node;", type(r), width_));
-    open_lines(r, "d");
-    w_.line(fmt::format("{} = {};", line_of(r, "to"), combine(r, line_of(r, "from"), line_of(r, "from", "d"))));
-    w_.close();
-    w_.close();
-    w_.close();
-  }
-
-  /// Scans a block of every line in place: rows of eight quads of four. Steps through the quads of a row: halves of
-  /// two, four and eight quads, the last quad of the left one and those of the right one.
-  void block_function(std::uint32_t r) {
-    constexpr std::array<std::pair<int, int>, 12> kSteps = {
-        {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {1, 3}, {5, 6}, {5, 7}, {3, 4}, {3, 5}, {3, 6}, {3, 7}}};
-    const std::string value = has_vectors(r) ? fmt::format("vector{}", r) : type(r);
-    const auto own = [&](int i) { return line_of(r, "x", std::to_string(i * width_)); };
-    const auto through = [](int q) { return fmt::format("quad{}", q); };
-    open_function(r, fmt::format("{0}* x, int quarters, const {0}* offset", type(r)));
-    w_.line(fmt::format("{} rows[{}] __attribute__((aligned(64)));", type(r), width_));
-    fill("rows", r, "0", std::to_string(width_));
-    w_.open(fmt::format("for (int k = 0; k < quarters; ++k, x += {})", 32 * width_));
-    open_lines(r, std::to_string(width_));
-    for (int q = 0; q < 8; ++q) {
-      std::string sum = own(4 * q);
-      for (int i = 1; i < 4; ++i) sum = fmt::format("({})", combine(r, sum, own(4 * q + i)));
-      w_.line(fmt::format("{} {} = {};", value, through(q), sum));
-    }
-    for (const auto& [left, right] : kSteps)
-      w_.line(fmt::format("{} = {};", through(right), combine(r, through(left), through(right))));
-    w_.line(fmt::format("const {} start = {};", value, combine(r, line_of(r, "offset"), line_of(r, "rows"))));
-    w_.line(fmt::format("{0} before = start, sum;", value));
-    for (int q = 0; q < 8; ++q) {
-      if (q > 0) w_.line(fmt::format("before = {};", combine(r, "start", through(q - 1))));
-      w_.line(fmt::format("sum = {};", own(4 * q)));
-      for (int i = 0; i < 4; ++i) {
-        if (i > 0) w_.line(fmt::format("sum = {};", combine(r, "sum", own(4 * q + i))));
-        w_.line(fmt::format("{} = {};", own(4 * q + i), combine(r, "before", "sum")));
-      }
-    }
-    w_.line(fmt::format("{} = {};", line_of(r, "rows"), combine(r, line_of(r, "rows"), through(7))));
-    w_.close();
-    w_.close();
-    w_.close();
-  }
-
-  /// Node number `at` of a run comes in, which begins at `start`: fold[*depth - 1] is the offset of the next one.
-  void push_function() {
-    bool is_plain = true;
-    each_scan([&](std::uint32_t r) { is_plain = is_plain && (tile_ == 1 || has_vectors(r)); });
-    w_.open(
-        fmt::format("static {2}__attribute__((noinline)) void {0}_push({1}* node, {1}* fold, int* depth, tarry_i64 at, "
-                    "const {1}* start, const {1}* s)",
-                    states_, state_type(), is_plain ? "TARRY_PLAIN " : ""));
-    if (tile_ > 1) each_scan([&](std::uint32_t r) { vector_type(r); });
-    w_.line("int d = *depth;");
-    w_.line(fmt::format("{} sum = *s;", state_type()));
-    const auto lines = [&](const std::string& to, const std::string& left) {
-      each_scan([&](std::uint32_t r) {
-        const auto part = [&](const std::string& state) {
-          const std::string array = fmt::format("{}r{}", state, r);
-          return tile_ == 1 ? array + "[0]" : line_of(r, array);
-        };
-        if (tile_ > 1) open_lines(r, std::to_string(tile_));
-        w_.line(fmt::format("{} = {};", part(to), combine(r, part(left), part("sum."))));
-        if (tile_ > 1) w_.close();
-      });
-    };
-    w_.open("for (; at & 1; at >>= 1)");
-    w_.line("--d;");
-    lines("sum.", "node[d].");
-    w_.close();
-    w_.line(fmt::format("const {}* const before = d == 0 ? start : &fold[d - 1];", state_type()));
-    w_.line("node[d] = sum;");
-    lines("fold[d].", "before->");
-    w_.line("*depth = d + 1;");
-    w_.close();
+    w_.line(steps_->fill(array, r, from, to));
   }
 
   void stack() {
@@ -412,6 +256,7 @@ class ScanWriter {
                     owner(), columns_ ? own : shared, state_type(), columns_ ? "" : "TARRY_PLAIN "));
     if (!columns_) {
       w_.line("const tarry_i64 n = walk->n;");
+      steps_->parameters("walk->parameters");
     } else {
       w_.locals();
       constexpr std::array kRegions = {Region::Row, Region::Point};
@@ -429,6 +274,7 @@ class ScanWriter {
       w_.line(fmt::format("{0} node{1}[{2}] __attribute__((aligned(64))), offset{1}[{2}] __attribute__((aligned(64)));",
                           type(r), r, width_));
     });
+    steps_->declare_offsets();
     if (!columns_) {
       std::string arrays;
       each_scan([&](std::uint32_t r) { arrays += fmt::format("{}y{}", r ? ", " : "", r); });
@@ -445,13 +291,13 @@ class ScanWriter {
       column_inputs();
     else
       line_inputs();
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, node{1});", nodes_.at(r), r)); });
+    steps_->nodes();
     if (has_lines(ir_))
       tile_offsets();
     else
       row_offsets();
     w_.line("if (whole) continue;");
-    each_scan([&](std::uint32_t r) { w_.line(fmt::format("{0}(x{1}, quarters, offset{1});", blocks_.at(r), r)); });
+    steps_->results();
     if (columns_)
       column_results();
     else
@@ -469,7 +315,8 @@ class ScanWriter {
       w_.line(fmt::format("for (int j = 0; j < {0}; ++j) offset{1}[j] = before->r{1}[j], sum.r{1}[j] = node{1}[j];",
                           width_, r));
     });
-    w_.line(fmt::format("{0}_push(node, fold, &depth, block - first, start, &sum);", states_));
+    steps_->take_offsets();
+    w_.line(steps_->push("node, fold, &depth, block - first, start, &sum"));
   }
   void row_offsets() {
     w_.open("for (tarry_i64 line = 0; line < lines; ++line)");
@@ -478,7 +325,8 @@ class ScanWriter {
     each_scan([&](std::uint32_t r) {
       w_.line(fmt::format("offset{0}[line] = before->r{0}[0], sum.r{0}[0] = node{0}[line];", r));
     });
-    w_.line(fmt::format("{0}_push(node, fold, &depth, block + line - first, start, &sum);", states_));
+    steps_->take_offset("line");
+    w_.line(steps_->push("node, fold, &depth, block + line - first, start, &sum"));
     w_.close();
   }
 
@@ -499,10 +347,11 @@ class ScanWriter {
       w_.line("const tarry_i64 n = walk->n, chunks = walk->chunks, chunk_blocks = walk->chunk_blocks;");
       w_.line(fmt::format("{0}* const scratch = ({0}*)walk->scratch;", state_type()));
       w_.line(fmt::format("tarry_i64 at[{}];", graph::kMaxRank));
+      steps_->parameters("walk->parameters");
     }
     w_.line("const tarry_i64 blocks = n / 128 + (n % 128 != 0);");
     w_.line(fmt::format("{} nothing;", state_type()));
-    w_.line(fmt::format("{}_clear(&nothing);", states_));
+    w_.line(fmt::format("{}_clear(&nothing);", steps_->states()));
   }
   void open_item() {
     w_.open("for (tarry_i64 item = lo; item < hi; ++item)");
@@ -536,8 +385,8 @@ class ScanWriter {
     open_item();
     w_.line("if (item == lo || chunk == 0) next = 0, depth = 0;");
     w_.line(fmt::format(
-        "for (; next < chunk; ++next) {}_push(node, fold, &depth, next, &nothing, scratch + {} * chunks + next);",
-        states_, tile_number()));
+        "for (; next < chunk; ++next) {}",
+        steps_->push(fmt::format("node, fold, &depth, next, &nothing, scratch + {} * chunks + next", tile_number()))));
     w_.line(fmt::format("{0}_blocks({1}, first, last, depth == 0 ? &nothing : &fold[depth - 1], 0);", owner(),
                         arguments()));
     w_.close();
@@ -553,7 +402,7 @@ class ScanWriter {
 
   /// Lines are evaluated by functions of the kernel: the walk is what kernels share (codegen/c/walk.h).
   void shared_walk() {
-    const std::string name = w_.share("scan", [&] {
+    const std::string name = steps_->share("scan", [&] {
       w_.open(fmt::format("struct {}", kSharedName));
       w_.line("const void* parameters;");
       for (const char* function : {"take", "give"}) w_.line(fmt::format("void (*{})({});", function, kLineParameters));
@@ -584,12 +433,9 @@ class ScanWriter {
   const bool columns_;
   const int width_, tile_;
   const Parameters parameters_;
-  const int vector_bytes_;
   CWriter w_;
-  // Names of shared text: by reduction, and by size.
-  std::map<std::uint32_t, std::string> fills_, nodes_, blocks_;
-  std::map<std::size_t, std::string> transposes_;
-  std::string states_;
+  std::unique_ptr<ScanSteps> steps_;
+  std::map<std::size_t, std::string> transposes_;  // names of shared text, by size
 };
 
 }  // namespace

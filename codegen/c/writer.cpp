@@ -319,6 +319,8 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Number:
     case InstrKind::Keep:
     case InstrKind::Kept:
+    case InstrKind::Earlier:
+    case InstrKind::Later:
     case InstrKind::Result: text = operand(v); break;
     case InstrKind::Fold:
       if (const std::uint32_t l = ir.folds[instr.index].loop; ir.first_fold(l) == v) fold_loop(l, axis, i, operand);

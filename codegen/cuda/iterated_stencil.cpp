@@ -303,7 +303,9 @@ class IteratedStencilWriter final : public TileWriter {
       case InstrKind::Kept:
       case InstrKind::Fold:
       case InstrKind::Index:
-      case InstrKind::Gather: break;
+      case InstrKind::Gather:
+      case InstrKind::Earlier:
+      case InstrKind::Later: break;
     }
   }
 

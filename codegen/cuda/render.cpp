@@ -389,6 +389,8 @@ void Functions::instructions(Region region, bool alone) {
       case InstrKind::Number:
       case InstrKind::Keep:
       case InstrKind::Kept:
+      case InstrKind::Earlier:
+      case InstrKind::Later:
       case InstrKind::Scalar: break;
     }
   }

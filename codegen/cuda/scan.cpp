@@ -7,6 +7,7 @@
 #include "codegen/cuda/scan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -142,10 +143,10 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 /// The aligned subtrees that have come in, as a binary counter, and beside each the fold of it and all larger ones.
 constexpr std::string_view kPush = R"(
 // Node `step` comes in; the offset of the next one.
-__device__ __forceinline__ $N_0_state $N_push($N_0_state* pending, $N_0_state* folded, int& depth, tarry_i64 step, $N_0_state s) {
-  for (; step & 1; step >>= 1) s = $N_combine(pending[--depth], s);
+__device__ __forceinline__ $N_0_state $N_push($HAVE$N_0_state* pending, $N_0_state* folded, int& depth, tarry_i64 step, $N_0_state s) {
+  for (; step & 1; step >>= 1) s = $N_combine($GIVEpending[--depth], s);
   pending[depth] = s;
-  if (depth > 0) s = $N_combine(folded[depth - 1], s);
+  if (depth > 0) s = $N_combine($GIVEfolded[depth - 1], s);
   folded[depth++] = s;
   return s;
 }
@@ -247,14 +248,18 @@ std::string scan_functions(const KernelIr& ir, Expressions& expressions) {
 }
 
 std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir) {
-  if (ir.schedule() == Schedule::ScanTiles) return tile_choices(ir);
-  return {{"$LEVELS", std::to_string(kSerialLevels)}};
+  std::vector<std::pair<std::string, std::string>> all = combine_choices(ir);
+  if (ir.schedule() == Schedule::ScanTiles)
+    std::ranges::move(tile_choices(ir), std::back_inserter(all));
+  else
+    all.emplace_back("$LEVELS", std::to_string(kSerialLevels));
+  return all;
 }
 
 }  // namespace
 
 std::size_t scan_state_bytes(const KernelIr& ir) {
-  std::size_t at = 0, align = 1;
+  std::size_t at = 0, align = ir.combines() ? 4 : 1;
   for (const Reduction& r : ir.reductions) {
     const std::size_t size = itemsize(r.dtype);
     at = (at + size - 1) / size * size + size;
@@ -294,12 +299,19 @@ KernelSource render_scan(const KernelIr& ir, const graph::Target&) {
     parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Tickets})
                                : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Tickets});
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
-  kernel +=
-      state_type(ir, plan.stages[0]) + functions.stage_text(plan.stages[0]) + functions.stage_text(plan.stages[1]);
-  std::string text = scan_functions(ir, functions.expressions());
-  if (!serial) text += kScanWarp;
+  const bool combines = ir.combines();
+  kernel += combines ? Template(ir, plan.stages[0]).fill(combine_state(ir)) : state_type(ir, plan.stages[0]);
+  kernel += functions.stage_text(plan.stages[0]) + functions.stage_text(plan.stages[1]);
+  std::string text =
+      combines ? combine_functions(ir, functions.expressions()) : scan_functions(ir, functions.expressions());
+  if (!serial) text += combines ? combine_warp() : kScanWarp;
   if (!tiles) text += kPush;
-  text += tiles ? tile_text() : std::string(serial ? kSerial : kScanInner);
+  if (tiles)
+    text += tile_text(ir);
+  else if (combines)
+    text += serial ? combine_serial() : combine_inner();
+  else
+    text += serial ? kSerial : kScanInner;
   kernel += Template(ir, plan.stages[0], choices(ir)).fill(text);
   KernelSource source =
       finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());

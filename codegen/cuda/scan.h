@@ -23,7 +23,18 @@ ScanTile scan_tile(const KernelIr& ir);
 /// Bytes of a state as the kernel's struct lays it out.
 std::size_t scan_state_bytes(const KernelIr& ir);
 /// Types, functions and entry of ScanTiles, and what they leave open.
-std::string tile_text();
+std::string tile_text(const KernelIr& ir);
 std::vector<std::pair<std::string, std::string>> tile_choices(const KernelIr& ir);
+
+/// Scans whose combination the kernel spells out (cuda/combine.cpp): the state's type and functions; those of a warp
+/// that takes a block at a time; entries of ScanSerial and ScanInner; the part of ScanTiles that stages blocks; what
+/// all of them leave open.
+std::string combine_state(const KernelIr& ir);
+std::string combine_functions(const KernelIr& ir, Expressions& expressions);
+std::string_view combine_warp();
+std::string_view combine_serial();
+std::string_view combine_inner();
+std::string_view combine_stage();
+std::vector<std::pair<std::string, std::string>> combine_choices(const KernelIr& ir);
 
 }  // namespace tarry::codegen::cuda

@@ -15,10 +15,19 @@
 namespace tarry::codegen::cuda {
 namespace {
 
+constexpr std::string_view kSlot =
+    "// A tile in shared memory, beside its elements: nodes of its blocks, of pairs and of fours of them, and of all.\n"
+    "struct $N_slot { $N_0_state one[$BLOCKS], two[$BLOCKS / 2], four[$BLOCKS / 4], all, offset; tarry_u32 number; };";
+constexpr std::string_view kCombineSlot =
+    "// A tile in shared memory, beside its elements: nodes of its blocks, and of all.\n"
+    "struct $N_slot { $N_0_state one[$BLOCKS], all; $N_maybe offset; tarry_u32 number; };";
+constexpr std::string_view kBeforeBlock =
+    "      if (block & 2) offset = $N_combine(offset, slot.two[unit * 2]);\n"
+    "      if (block & 1) offset = $N_combine(offset, slot.one[block & -2]);\n";
+
 constexpr std::string_view kTileTypes = R"(
 struct alignas(16) $N_quad { $N_0_state v[4]; };
-// A tile in shared memory, beside its elements: nodes of its blocks, of pairs and of fours of them, and of all.
-struct $N_slot { $N_0_state one[$BLOCKS], two[$BLOCKS / 2], four[$BLOCKS / 4], all, offset; tarry_u32 number; };
+$SLOT
 // The tiles of a row, and where the nodes of tiles, of 16 tiles, of 256, ... are published: level l has those of 16^l.
 struct $N_plan { tarry_u64* words; tarry_u32 tiles, row_tiles, row_nodes; };
 
@@ -144,22 +153,22 @@ __device__ __forceinline__ void $N_loader(const $N_params& p, const $N_plan& pla
     const $N_row r = $N_begin(p, t, 0);
     const tarry_i64 first = (tarry_i64)at * $TILE;
     const int m = p.n - first < $TILE ? (int)(p.n - first) : $TILE;
-    $N_0_state x[$LOADED][16];
+    $N_0_state x[$LOADED][$HELD];
     if (m == $TILE) {
 #pragma unroll
-      for (int u = 0; u < $LOADED; ++u) $N_inputs<true>(p, t, r, ($K)first + (warp * $LOADED + u) * 512, 512, x[u]);
+      for (int u = 0; u < $LOADED; ++u) $N_inputs<true>(p, t, r, ($K)first + (warp * $LOADED + u) * $UNIT, $UNIT, x[u]);
     } else {
 #pragma unroll
       for (int u = 0; u < $LOADED; ++u)
-        $N_inputs<false>(p, t, r, ($K)first + (warp * $LOADED + u) * 512, m - (warp * $LOADED + u) * 512, x[u]);
+        $N_inputs<false>(p, t, r, ($K)first + (warp * $LOADED + u) * $UNIT, m - (warp * $LOADED + u) * $UNIT, x[u]);
     }
 #pragma unroll
     for (int u = 0; u < $LOADED; ++u) {
       $N_stage(quads, warp * $LOADED + u, x[u]);
-      $N_note(slot, warp * $LOADED + u, x[u]);
+      $N_note($GIVEslot, warp * $LOADED + u, x[u]);
     }
     $N_meet($TAKEN, 32 * $LOADERS);
-    if (warp == 0) $N_complete(plan, slot, row, at);
+    if (warp == 0) $N_complete($GIVEplan, slot, row, at);
     $N_leave($FULL + place, 32 * ($LOADERS + 1));
   }
 }
@@ -222,12 +231,12 @@ __device__ __forceinline__ void $N_gatherer(const $N_params& p, const $N_plan& p
       $N_0_state s = $N_await(from, $N_ask(from, number_of_16 < 15));
       if (number_of_16 == 15) s = own;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) s = $N_across(s, 1 << j);
+      for (int j = 0; j < 4; ++j) s = $N_across($GIVEs, 1 << j);
       own = s;
       if (lane == 0) $N_publish($N_published(plan, row, level + 1) + (tarry_u64)(to >> 4) * $PARTS, own);
     }
     // The canonical list of the tiles before, from the largest node on: four nodes of each level, c[j] of 2^j of the level's.
-    $N_0_state offset = $N_neutral();
+    $OFFSET offset = $NOTHING();
 #pragma unroll
     for (int pair = 2; pair >= 0; --pair) {
       if (at >> 8 * pair == 0) continue;
@@ -236,13 +245,13 @@ __device__ __forceinline__ void $N_gatherer(const $N_params& p, const $N_plan& p
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         c[j] = $N_from(s, (lane & 16) | k >> (j + 1) << (j + 1));
-        s = $N_across(s, 1 << j);
+        s = $N_across($GIVEs, 1 << j);
       }
 #pragma unroll
       for (int h = 1; h >= 0; --h) {
 #pragma unroll
         for (int j = 3; j >= 0; --j)
-          if (k >> j & 1) offset = $N_combine(offset, c[j]);
+          if (k >> j & 1) offset = $JOIN($GIVEoffset, c[j]);
         offset = $N_from(offset, h * 16);
       }
     }
@@ -269,25 +278,23 @@ __device__ __forceinline__ void $N_scanner(const $N_params& p, const $N_plan& pl
     const tarry_i64 first = (tarry_i64)at * $TILE;
     const int m = p.n - first < $TILE ? (int)(p.n - first) : $TILE;
     $N_0_state node[$DEPTH];
-    node[0] = lane < $BLOCKS / 4 ? slot.four[lane] : $N_neutral();
+    node[0] = lane < $UNITS ? $UNIT_NODES[lane] : $N_neutral();
 #pragma unroll
-    for (int j = 1; j < $DEPTH; ++j) node[j] = $N_across(node[j - 1], 1 << (j - 1));
+    for (int j = 1; j < $DEPTH; ++j) node[j] = $N_across($GIVEnode[j - 1], 1 << (j - 1));
 #pragma unroll 1
     for (int u = 0; u < $SCANNED; ++u) {
-      const int unit = warp * $SCANNED + u, block = unit * 4 + lane / 8;
-      $N_0_state offset = slot.offset;
+      const int unit = warp * $SCANNED + u$OF_BLOCK;
+      $OFFSET offset = slot.offset;
 #pragma unroll
       for (int j = $DEPTH - 1; j >= 0; --j) {
         const $N_0_state left = $N_from(node[j], unit >> (j + 1) << (j + 1));
-        if (unit >> j & 1) offset = $N_combine(offset, left);
+        if (unit >> j & 1) offset = $JOIN($GIVEoffset, left);
       }
-      if (block & 2) offset = $N_combine(offset, slot.two[unit * 2]);
-      if (block & 1) offset = $N_combine(offset, slot.one[block & -2]);
-      $N_0_state x[16];
+$WITHIN      $N_0_state x[$HELD];
       $N_staged(quads, unit, x);
-      $N_scan(x, offset);
-      if (m == $TILE) $N_results<true>(p, t, r, ($K)first + unit * 512, 512, x);
-      else $N_results<false>(p, t, r, ($K)first + unit * 512, m - unit * 512, x);
+      $N_scan($GIVEx, offset);
+      if (m == $TILE) $N_results<true>(p, t, r, ($K)first + unit * $UNIT, $UNIT, x);
+      else $N_results<false>(p, t, r, ($K)first + unit * $UNIT, m - unit * $UNIT, x);
     }
     $N_leave($EMPTY + place, 32 * ($LOADERS + $SCANNERS));
   }
@@ -323,30 +330,46 @@ ScanTile scan_tile(const KernelIr& ir) {
   ScanTile tile;
   const int wanted = ir.as<ScanTilesLayout>().units, units = bytes > 4 ? std::min(wanted, 2) : wanted;
   tile.blocks = units * kTileBytes / (kTreeBlock * bytes);
+  if (ir.combines()) {  // a warp takes a block at a time, and nodes the blocks of its lanes
+    tile.blocks = std::min(tile.blocks, 32);
+    tile.loaders = tile.scanners = std::min(tile.blocks, bytes <= 8 ? 8 : 4);
+    return tile;
+  }
   tile.loaders = std::min({4 * units, std::max(4, 64 / bytes), tile.blocks / 4});
   tile.scanners = std::min(tile.loaders, 8);
   tile.resident = wanted == 1 && bytes <= 4 ? 4 : 1;
   return tile;
 }
 
-std::string tile_text() { return fmt::format("{}{}{}{}{}", kTileTypes, kStage, kLoader, kGatherer, kScanner); }
+std::string tile_text(const KernelIr& ir) {
+  return fmt::format("{}{}{}{}{}", kTileTypes, ir.combines() ? combine_stage() : kStage, kLoader, kGatherer, kScanner);
+}
 
 std::vector<std::pair<std::string, std::string>> tile_choices(const KernelIr& ir) {
   const ScanTile tile = scan_tile(ir);
-  std::vector<std::pair<std::string, std::string>> all;
+  const bool combines = ir.combines();
+  std::vector<std::pair<std::string, std::string>> all{
+      {"$SLOT", combines ? std::string(kCombineSlot) : std::string(kSlot)},
+      {"$HELD", combines ? "4" : "16"},
+      {"$WITHIN", combines ? std::string() : std::string(kBeforeBlock)},
+      {"$OF_BLOCK", combines ? "" : ", block = unit * 4 + lane / 8"},
+      {"$UNIT_NODES", combines ? "slot.one" : "slot.four"},
+      {"$UNITS", combines ? "$BLOCKS" : "$BLOCKS / 4"},
+      {"$UNIT", combines ? "128" : "512"}};
   const auto number = [&](const char* what, std::int64_t by) { all.emplace_back(what, std::to_string(by)); };
+  const int unit = combines ? 1 : 4;  // blocks that a warp takes at a time
   int depth = 0;
-  while (4 << depth < tile.blocks) ++depth;
+  while (unit << depth < tile.blocks) ++depth;
   number("$TILE", tile.elements());
   number("$BLOCKS", tile.blocks);
   number("$STAGES", tile.stages);
   number("$LOADERS", tile.loaders);
-  number("$LOADED", tile.blocks / 4 / tile.loaders);
+  number("$LOADED", tile.blocks / unit / tile.loaders);
   number("$SCANNERS", tile.scanners);
-  number("$SCANNED", tile.blocks / 4 / tile.scanners);
+  number("$SCANNED", tile.blocks / unit / tile.scanners);
   number("$THREADS", tile.threads());
   number("$RESIDENT", tile.resident);
-  number("$DEPTH", std::max(depth, 1));
+  number("$DEPTH", combines ? depth + 1 : std::max(depth, 1));
   number("$PARTS", static_cast<std::int64_t>(scan_state_bytes(ir) / 4));
   number("$TAKEN", 1);  // barriers, of which a thread block has 16; 0 is that of all threads
   number("$FULL", 2);

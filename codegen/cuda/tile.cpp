@@ -229,7 +229,9 @@ void TileWriter::instruction(Value v, const std::vector<Value>& args) {
     case InstrKind::Result:
     case InstrKind::Fold:
     case InstrKind::Index:
-    case InstrKind::Gather: break;
+    case InstrKind::Gather:
+    case InstrKind::Earlier:
+    case InstrKind::Later: break;
   }
 }
 

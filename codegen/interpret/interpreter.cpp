@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
+#include "codegen/interpret/scan.h"
 #include "codegen/interpret/tree.h"
 #include "codegen/ir/iterated_stencil.h"
 #include "support/check.h"
@@ -113,6 +113,8 @@ class Machine {
       case InstrKind::Result:   // filled once per launch, or after the reductions
       case InstrKind::Carried:  // before the level
       case InstrKind::Number:
+      case InstrKind::Earlier:
+      case InstrKind::Later:
       case InstrKind::While: return;  // behind it
       case InstrKind::Load: return load(i, in, count);
       case InstrKind::Store: return store(in, count);
@@ -480,54 +482,70 @@ class Machine {
     for (std::size_t a = 0; a < row.size(); ++a) row[a] = outer_offset(a, outer);
     place_reduced(row, 0, 1);
     execute(Region::Row, 0, 1);
-    std::vector<Tree> trees(reducers_.begin(), reducers_.end());
+    ir_.combines() ? scan_states(row) : scan_values(row);
+  }
+
+  /// f(k, count): `count` points from k on, of which stage 0 is done.
+  template <class F>
+  void each_tile(const std::vector<std::int64_t>& row, const F& f) {
     for (std::int64_t k = 0; k < args_.reduced; k += tile_) {
       const std::int64_t count = std::min(tile_, args_.reduced - k);
       place_reduced(row, k, count);
       execute(Region::Point, 0, count);
-      for (std::size_t r = 0; r < reducers_.size(); ++r) {
-        std::vector<Cell> scanned;
-        for (std::int64_t b = 0; b < count; b += kBlock) {
-          const std::int64_t m = std::min<std::int64_t>(kBlock, count - b);
-          scan_block(r, b, m, trees[r].prefix(), scanned);
-          trees[r].push(block(r, k, b, m));
-        }
-        for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
-          if (ir_.instrs[i].kind == InstrKind::Result && ir_.instrs[i].index == r)
-            std::copy(scanned.begin(), scanned.end(), &value(i, 0));
-      }
+      f(k, count);
       execute(Region::Point, 1, count);
     }
   }
 
-  [[nodiscard]] std::optional<Part> join(std::size_t r, const std::optional<Part>& a,
-                                         const std::optional<Part>& b) const {
-    return a && b ? reducers_[r].combine(*a, *b) : a ? a : b;
+  /// Every scan by itself.
+  void scan_values(const std::vector<std::int64_t>& row) {
+    const auto combining = [&](std::size_t r) {
+      return [this, r](const Part& a, const Part& b) { return reducers_[r].combine(a, b); };
+    };
+    std::vector<Scan<Part, decltype(combining(0))>> scans;
+    for (std::size_t r = 0; r < reducers_.size(); ++r) scans.emplace_back(combining(r));
+    each_tile(row, [&](std::int64_t k, std::int64_t count) {
+      for (std::size_t r = 0; r < reducers_.size(); ++r)
+        scan_tile(
+            scans[r], count, [&](std::int64_t t) { return reducers_[r].first(input(r, 0, t), input(r, 1, t), k + t); },
+            [&](std::int64_t t, const Part& result) { set_result(r, t, result.a); });
+    });
   }
 
-  /// Elements first..first + m - 1 of the tile as a block: rows of eight quads of four.
-  void scan_block(std::size_t r, std::int64_t first, std::int64_t m, const std::optional<Part>& before,
-                  std::vector<Cell>& out) {
-    constexpr std::int64_t kQuad = 4, kQuads = 8;
-    std::optional<Part> rows;
-    for (std::int64_t at = 0; at < m; at += kQuad * kQuads) {
-      std::optional<Part> single[kQuads], pair[kQuads / 2], four[kQuads / 4], through;  // through: the quads before
-      for (std::int64_t q = 0; q < kQuads && at + q * kQuad < m; ++q) {
-        const std::optional<Part> base = join(r, join(r, before, rows), through);
-        for (std::int64_t j = 0; j < kQuad && at + q * kQuad + j < m; ++j) {
-          const std::int64_t t = first + at + q * kQuad + j;
-          single[q] = join(r, single[q], reducers_[r].first(input(r, 0, t), input(r, 1, t), t));
-          out.push_back(join(r, base, single[q])->a);
-        }
-        if (q % 2 == 1) pair[q / 2] = join(r, single[q - 1], single[q]);
-        if (q % 4 == 3) four[q / 4] = join(r, pair[q / 2 - 1], pair[q / 2]);
-        through = single[q];
-        if (q & 1) through = join(r, single[q - 1], through);
-        if (q & 2) through = join(r, pair[q / 4 * 2], through);
-        if (q & 4) through = join(r, four[0], through);
-      }
-      rows = join(r, rows, through);
+  /// All states together.
+  void scan_states(const std::vector<std::int64_t>& row) {
+    using State = std::vector<Cell>;
+    const auto combining = [this](const State& a, const State& b) { return combine(a, b); };
+    Scan<State, decltype(combining)> scan(combining);
+    each_tile(row, [&](std::int64_t, std::int64_t count) {
+      const auto element = [&](std::int64_t t) {
+        State s;
+        for (std::size_t r = 0; r < reducers_.size(); ++r) s.push_back(input(r, 0, t));
+        return s;
+      };
+      scan_tile(scan, count, element, [&](std::int64_t t, const State& s) {
+        for (std::size_t r = 0; r < s.size(); ++r) set_result(r, t, s[r]);
+      });
+    });
+  }
+
+  void set_result(std::size_t r, std::int64_t t, const Cell& result) {
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i)
+      if (ir_.instrs[i].kind == InstrKind::Result && ir_.instrs[i].index == r) value(i, t) = result;
+  }
+
+  std::vector<Cell> combine(const std::vector<Cell>& a, const std::vector<Cell>& b) {
+    for (std::size_t i = 0; i < ir_.instrs.size(); ++i) {
+      const Instr& in = ir_.instrs[i];
+      if (in.region != Region::Combine) continue;
+      if (in.kind == InstrKind::Compute)
+        execute(i, 1);
+      else
+        value(i, 0) = (in.kind == InstrKind::Earlier ? a : b)[in.index];
     }
+    std::vector<Cell> both;
+    for (const Reduction& r : ir_.reductions) both.push_back(value(r.combined, 0));
+    return both;
   }
 
   /// Elements first, first + step, ... of the tile below `end`, in increasing order; the tile begins at index k.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "codegen/interpret/interpreter.h"
@@ -153,13 +152,6 @@ class Tree {
       stack_.pop_back();
     }
     stack_.push_back(block);
-  }
-  /// The elements so far, as the offset of a scan: the largest subtree first; nothing at the start.
-  [[nodiscard]] std::optional<Part> prefix() const {
-    if (stack_.empty()) return std::nullopt;
-    Part out = stack_.front();
-    for (std::size_t i = 1; i < stack_.size(); ++i) out = r_.combine(out, stack_[i]);
-    return out;
   }
   [[nodiscard]] Part fold() const {
     Part out = stack_.back();

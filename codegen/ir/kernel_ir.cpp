@@ -3,6 +3,7 @@
 #include "codegen/ir/kernel_ir.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tarry::codegen {
 
@@ -122,6 +123,15 @@ Value KernelIr::first_fold(std::uint32_t loop) const {
     if (instrs[v].kind == InstrKind::Fold && instrs[v].index < folds.size() && folds[instrs[v].index].loop == loop)
       return v;
   return kNone;
+}
+
+int scan_lines(const KernelIr& ir) {
+  constexpr std::size_t kLineBytes = 256;
+  constexpr int kMost = 16, kFewest = 4;
+  if (!ir.combines()) return kMost;
+  std::size_t bytes = 0;
+  for (const Reduction& r : ir.reductions) bytes += itemsize(r.dtype);
+  return std::clamp(static_cast<int>(std::bit_floor(kLineBytes / std::min(bytes, kLineBytes))), kFewest, kMost);
 }
 
 std::vector<StateField> state_fields(const KernelIr& ir) {

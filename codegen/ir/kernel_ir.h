@@ -34,7 +34,10 @@
 // Scans. The Scan schedules have two stages and no Outer instructions: stage 0 gives the inputs of the scans at every
 // k; a Result is a Point value of stage 1, what the inputs 0..k combine to in the order of docs/reference/numerics.md;
 // Point instructions of stage 1 and all stores follow. No store comes before what is loaded at its place has been
-// loaded for both stages.
+// loaded for both stages. Reductions of op LoopStack are the states of one scan whose combination the kernel spells
+// out: Combine instructions run once for each two neighbours that are combined. Earlier and Later are a neighbour's
+// state; what the two combine to is each reduction's `combined`. They use such values and scalars, and nothing else
+// uses theirs. A kernel with such a reduction has no other ones.
 //
 // Recurrences. A Recurrence kernel goes over the levels of its axis in loops, one after the other: for s = 0, 1, ...:
 // Row instructions of stage s, then Point instructions of stage s at each level k = 0, 1, ..., `levels[s]` - 1, in
@@ -86,7 +89,7 @@ using graph::Op;
 using Value = std::uint32_t;
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-enum class Region : std::uint8_t { Row, Point, Outer, Loop };
+enum class Region : std::uint8_t { Row, Point, Outer, Loop, Combine };
 /// Inside: whether a guard holds, as bool. Neighbour: its first argument at the point `row` rows and `column` columns
 /// away.
 enum class InstrKind : std::uint8_t {
@@ -105,7 +108,9 @@ enum class InstrKind : std::uint8_t {
   Keep,
   Kept,
   Index,
-  Gather
+  Gather,
+  Earlier,
+  Later
 };
 enum class StrideClass : std::uint8_t { Zero, One, Any };
 
@@ -123,7 +128,7 @@ struct Instr {
   Op op{};        ///< Compute
   std::array<Value, 3> args{kNone, kNone, kNone};
   std::uint32_t index = kNone;  ///< Load, Store, Gather, Keep, Kept: access; Scalar: scalar; Result: reduction; Inside:
-                                ///< guard; Fold: fold; Index: check; Number: series
+                                ///< guard; Fold: fold; Index: check; Number: series; Earlier, Later: reduction
   std::uint32_t guard = kNone;  ///< Load of a buffer, Index, Gather
   std::uint8_t stage = 0;       ///< Point and Outer; Row of a Recurrence
   std::int8_t row = 0, column = 0;  ///< Neighbour
@@ -168,14 +173,22 @@ struct Guard {
 
 /// Sum, Prod, Min, Max: one input, one output. ArgMin, ArgMax: one input; the state is the best value and its k, the
 /// output that k as int64: of equal values (also -0 and +0) the lowest k, of NaNs the first. Moments: one input,
-/// outputs mean and m2. MomentsMerge: inputs mean and m2. CumulativeSum, CumulativeProd: scans, one input, one output.
+/// outputs mean and m2. MomentsMerge: inputs mean and m2. CumulativeSum and its like: scans, one input, one output.
+/// LoopStack: a state of a scan that combines by Combine instructions, one input, one output.
 struct Reduction {
   Op op{};
   Dtype dtype{};  ///< of the accumulator and, but for ArgMin and ArgMax, the result
   std::uint8_t stage = 0;
   std::array<Value, 2> args{kNone, kNone};  ///< what a Point instruction of the stage may use
   std::uint32_t weight = kNone;             ///< MomentsMerge: scalar parameter (int64): elements per input
+  Value combined = kNone;                   ///< LoopStack: what two neighbours combine to
 };
+
+/// True for what a scan schedule has.
+inline bool is_scan(const Reduction& r) { return graph::is_scan(r.op) || r.op == Op::LoopStack; }
+
+/// Lines that a scan on a CPU has side by side at least: of wide states fewer, as their blocks lie on the stack.
+int scan_lines(const KernelIr& ir);
 
 /// True if an access loads along the reduced axis.
 inline bool streams(const Access& a) {
@@ -252,6 +265,8 @@ struct KernelIr {
   [[nodiscard]] bool is_contraction() const { return has(trait::kContraction); }
   [[nodiscard]] bool is_row() const { return has(trait::kRow); }
   [[nodiscard]] bool is_scan() const { return has(trait::kScan); }
+  /// True for a scan whose combination the kernel spells out.
+  [[nodiscard]] bool combines() const { return !reductions.empty() && reductions.front().op == Op::LoopStack; }
   [[nodiscard]] bool is_recurrence() const { return has(trait::kLevels); }
   [[nodiscard]] bool is_row_column() const { return has(trait::kRowColumn); }
   [[nodiscard]] bool staged() const { return has(trait::kRow | trait::kScan); }  ///< goes over a row several times

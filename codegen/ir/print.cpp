@@ -12,6 +12,7 @@ const char* text(Region r) {
     case Region::Point: return "point";
     case Region::Outer: return "outer";
     case Region::Loop: return "loop";
+    case Region::Combine: return "both";
   }
   return "?";
 }
@@ -42,6 +43,8 @@ std::string line(const KernelIr& ir, std::size_t i) {
     case InstrKind::Number: s += fmt::format("number n{}", in.index); break;
     case InstrKind::Keep: s += fmt::format("keep h{}[a{}], %{}", in.output, in.index, in.args[0]); break;
     case InstrKind::Kept: s += fmt::format("kept h{}[a{}]", in.output, in.index); break;
+    case InstrKind::Earlier: s += fmt::format("earlier r{}", in.index); break;
+    case InstrKind::Later: s += fmt::format("later r{}", in.index); break;
     case InstrKind::Store: s += fmt::format("store a{}, %{}", in.index, in.args[0]); break;
     case InstrKind::Index:
       s += fmt::format("index %{} of %{}, check c{}", in.args[0], in.args[1], in.index);
@@ -142,6 +145,7 @@ std::string to_string(const KernelIr& ir) {
     const Reduction& r = ir.reductions[i];
     s += fmt::format("  reduce r{}: {} = {} %{}", i, info(r.dtype).suffix, graph::name(r.op), r.args[0]);
     if (r.op == Op::MomentsMerge) s += fmt::format(", %{} weight s{}", r.args[1], r.weight);
+    if (r.combined != kNone) s += fmt::format(", combined %{}", r.combined);
     if (r.stage > 0) s += fmt::format(" stage {}", r.stage);
     s += "\n";
   }

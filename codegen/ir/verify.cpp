@@ -21,6 +21,7 @@ bool visible(Region region, int stage, const Instr& used) {
     case Region::Point:
       return used.region == Region::Row || (used.region == Region::Point ? used.stage <= stage : used.stage < stage);
     case Region::Outer: return (used.region == Region::Row || used.region == Region::Outer) && used.stage <= stage;
+    case Region::Combine: return used.region == Region::Combine || used.kind == InstrKind::Scalar;
     case Region::Loop: break;
   }
   return false;
@@ -164,9 +165,19 @@ void verify_gather(const KernelIr& ir, const Instr& in, const std::string& here)
     broken(ir, here + ": the place of a gather is its argument");
 }
 
+/// The state of a neighbour that is combined.
+void verify_neighbour_state(const KernelIr& ir, const Instr& in, const std::string& here) {
+  if (in.region != Region::Combine || in.index >= ir.reductions.size() || ir.reductions[in.index].dtype != in.dtype)
+    broken(ir, here + ": the state of a neighbour");
+}
+
 void verify_instr(const KernelIr& ir, std::size_t i) {
   const Instr& in = ir.instrs[i];
   const auto here = fmt::format("instruction {}", i);
+  if (in.region == Region::Combine && (!ir.combines() || in.stage != 0)) broken(ir, here + " combines nothing");
+  if (in.region == Region::Combine && in.kind != InstrKind::Earlier && in.kind != InstrKind::Later &&
+      in.kind != InstrKind::Compute)
+    broken(ir, here + ": a combination computes");
   if (ir.is_scan() && in.region == Region::Outer) broken(ir, here + ": a scan has no outer instructions");
   if (ir.is_scan() && in.kind == InstrKind::Store && in.stage != 1)
     broken(ir, here + " stores before the scan is done");
@@ -203,6 +214,8 @@ void verify_instr(const KernelIr& ir, std::size_t i) {
     case InstrKind::Number:
     case InstrKind::Keep:
     case InstrKind::Kept: return verify_level(ir, i, here);
+    case InstrKind::Earlier:
+    case InstrKind::Later: return verify_neighbour_state(ir, in, here);
     case InstrKind::Index: return verify_index(ir, in, here);
     case InstrKind::Gather: return verify_gather(ir, in, here);
     case InstrKind::Compute: return;
@@ -222,8 +235,12 @@ void verify_one_guard(const KernelIr& ir) {
 }
 
 void verify_reduction(const KernelIr& ir, const Reduction& r) {
-  if (graph::is_scan(r.op) != ir.is_scan() || (ir.is_scan() && r.stage != 0))
-    broken(ir, "scans belong to scan schedules");
+  if (is_scan(r) != ir.is_scan() || (ir.is_scan() && r.stage != 0)) broken(ir, "scans belong to scan schedules");
+  if ((r.op == Op::LoopStack) != ir.combines() || (r.combined != kNone) != ir.combines())
+    broken(ir, "states are combined together");
+  if (ir.combines() && (r.combined >= ir.instrs.size() || ir.instrs[r.combined].region != Region::Combine ||
+                        ir.instrs[r.combined].dtype != r.dtype))
+    broken(ir, "what neighbours combine to");
   const int inputs = r.op == Op::MomentsMerge ? 2 : 1;
   for (int k = 0; k < inputs; ++k) {
     const Value v = r.args[static_cast<std::size_t>(k)];

@@ -1,4 +1,5 @@
-// lower_levels(): a group of levels, value by value, as loops over an axis; and how many lanes go side by side.
+// lower_levels(): a group of levels, value by value, as loops over an axis, or as a scan that combines neighbours; and
+// how many lanes of loops go side by side.
 #include <algorithm>
 #include <bit>
 
@@ -28,15 +29,24 @@ class RecurrenceLowering {
     walk_.reduces = true;
     walk_.axis = walk_.space.size();
     walk_.space.push_back(*std::ranges::max_element(levels_.loops));
+    if (!levels_.combines) return;
+    walk_.scans = true;
+    walk_.levels = nullptr;
   }
 
   Lowered run() {
-    for (const std::int64_t count : levels_.loops) ir_.levels.push_back(constant(count));
+    for (const std::int64_t count : levels_.loops)
+      if (!levels_.combines) ir_.levels.push_back(constant(count));
     for (const Levels::Array& a : levels_.arrays) ir_.arrays.push_back({a.dtype, constant(a.extent)});
     now_.assign(levels_.values.size(), kNone);
-    for (std::size_t v = 0; v < levels_.values.size(); ++v) now_[v] = lower(levels_.values[v]);
+    // Stores of a scan come last: a buffer may be taken over from one that is loaded.
+    const auto waits = [&](const Levels::Value& v) { return levels_.combines && v.kind == Kind::Store; };
+    for (const bool last : {false, true})
+      for (std::size_t v = 0; v < levels_.values.size(); ++v)
+        if (waits(levels_.values[v]) == last) now_[v] = lower(levels_.values[v]);
     for (std::size_t v = 0; v < levels_.values.size(); ++v)
-      if (levels_.values[v].kind == Kind::Carried) ir_.instrs[now_[v]].args[1] = now_[levels_.values[v].args[1]];
+      if (levels_.values[v].kind == Kind::Carried) carry(now_[v], now_[levels_.values[v].args[1]]);
+    if (levels_.combines) assign_stages(ir_);
     const std::vector<RawAccess> raw = out_.accesses;
     const std::vector<std::int64_t> sizes = out_.buffer_bytes;
     Lowered lowered = schedule(std::move(out_), walk_, target_);
@@ -61,6 +71,42 @@ class RecurrenceLowering {
     return static_cast<std::uint32_t>(ir_.series.size() - 1);
   }
 
+  void carry(Value carried, Value next) {
+    if (levels_.combines)
+      ir_.reductions[ir_.instrs[carried].index].combined = next;
+    else
+      ir_.instrs[carried].args[1] = next;
+  }
+
+  /// A state of a neighbour, or a scan's result.
+  void state_of(Instr& in, const Levels::Value& v) {
+    if (v.kind == Kind::Carried) {
+      Reduction r;
+      r.op = graph::Op::LoopStack;
+      r.args[0] = now_[v.args[0]];
+      r.dtype = ir_.instrs[r.args[0]].dtype;
+      in.index = static_cast<std::uint32_t>(ir_.reductions.size());
+      ir_.reductions.push_back(r);
+    } else {
+      in.index = ir_.instrs[now_[v.args[0]]].index;
+    }
+    in.kind = v.kind == Kind::Carried ? InstrKind::Earlier
+              : v.kind == Kind::Later ? InstrKind::Later
+                                      : InstrKind::Result;
+    if (in.kind == InstrKind::Result)
+      in.stage = 1;
+    else
+      in.region = Region::Combine;
+    in.dtype = ir_.reductions[in.index].dtype;
+  }
+
+  /// Operations of states, and of nothing but numbers, are of the combination.
+  void combine(Instr& in) const {
+    if (!levels_.combines || in.region != Region::Point) return;
+    for (const Value v : in.args)
+      if (v != kNone && ir_.instrs[v].region == Region::Combine) in.region = Region::Combine;
+  }
+
   Value lower(const Levels::Value& v) {
     Instr in;
     in.region = v.once ? Region::Row : Region::Point;
@@ -80,15 +126,23 @@ class RecurrenceLowering {
         in.note = note(v.edge.node);
         for (std::size_t i = 0; i < v.args.size(); ++i)
           if (v.args[i] != kNoId) in.args[i] = now_[v.args[i]];
+        combine(in);
         break;
       case Kind::Copy:
         in.kind = InstrKind::Compute;
         in.op = graph::Op::Cast;
         in.args[0] = now_[v.args[0]];
         in.dtype = ir_.instrs[in.args[0]].dtype;
+        if (levels_.combines) in.region = Region::Combine;
         break;
+      case Kind::Later:
+      case Kind::Running: state_of(in, v); break;
       case Kind::Carried:
       case Kind::Last:
+        if (levels_.combines) {
+          state_of(in, v);
+          break;
+        }
         in.kind = v.kind == Kind::Last ? InstrKind::Last : InstrKind::Carried;
         in.args[0] = now_[v.args[0]];
         in.dtype = ir_.instrs[in.args[0]].dtype;

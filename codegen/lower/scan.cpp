@@ -27,12 +27,12 @@ int choose_lines(const Choice& c) {
   if (!columns && c.args.reduced > kShortScan) return 0;
   std::size_t bytes = 0;
   for (const Reduction& r : c.ir.reductions) bytes += itemsize(r.dtype);
+  const std::int64_t least = scan_lines(c.ir);
   const std::int64_t most =
-      columns ? std::max<std::int64_t>(
-                    16, static_cast<std::int64_t>(std::bit_floor(256 / std::min<std::size_t>(bytes, 256))))
-              : 16;
+      columns ? std::max(least, static_cast<std::int64_t>(std::bit_floor(256 / std::min<std::size_t>(bytes, 256))))
+              : least;
   const auto extent = static_cast<std::uint64_t>(std::min(c.args.extents.back(), most));
-  return std::max(16, static_cast<int>(std::bit_ceil(extent)));
+  return std::max(static_cast<int>(least), static_cast<int>(std::bit_ceil(extent)));
 }
 
 }  // namespace

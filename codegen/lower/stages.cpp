@@ -25,9 +25,9 @@ int reduction_stage(const KernelIr& ir, const Reduction& r) {
 
 /// The result of a scan is there a stage after its inputs, and only then anything is stored.
 void as_early_as_possible(KernelIr& ir) {
-  const bool scans = !ir.reductions.empty() && graph::is_scan(ir.reductions.front().op);
+  const bool scans = !ir.reductions.empty() && is_scan(ir.reductions.front());
   for (Instr& in : ir.instrs) {
-    if (in.region == Region::Row) continue;
+    if (in.region == Region::Row || in.region == Region::Combine) continue;
     int stage = 0;
     if (in.kind == InstrKind::Result) stage = reduction_stage(ir, ir.reductions[in.index]) + (scans ? 1 : 0);
     for (Value v : in.args)
@@ -50,9 +50,10 @@ void as_late_as_used(KernelIr& ir) {
     for (Value v : r.args) used(v, Region::Point, r.stage);
   for (std::size_t i = ir.instrs.size(); i-- > 0;) {
     Instr& in = ir.instrs[i];
-    const bool fixed = in.region == Region::Row || in.kind == InstrKind::Store || in.kind == InstrKind::Result;
+    const bool fixed = in.region == Region::Row || in.region == Region::Combine || in.kind == InstrKind::Store ||
+                       in.kind == InstrKind::Result;
     if (!fixed && latest[i] != kNever) in.stage = static_cast<std::uint8_t>(latest[i]);
-    if (in.region == Region::Row) continue;  // what a Row value uses is a Row value
+    if (in.region == Region::Row || in.region == Region::Combine) continue;  // what they use is of their region
     for (Value v : in.args) used(v, in.region, in.stage);
   }
 }

@@ -231,6 +231,25 @@ std::string Expressions::combine(Op reduction, Dtype dtype, const std::string& l
   return apply(op, dtype, dtype, operands);
 }
 
+std::vector<std::string> Expressions::combination(std::string_view earlier, std::string_view later,
+                                                  std::string_view p) {
+  std::vector<std::string> names(ir_.instrs.size()), statements;
+  for (Value v = 0; v < ir_.instrs.size(); ++v) {
+    const Instr& in = ir_.instrs[v];
+    if (in.kind == InstrKind::Scalar) names[v] = fmt::format("{}{}", p, slot_name({SlotKind::Scalar, in.index}));
+    if (in.region != Region::Combine) continue;
+    std::string text = fmt::format(fmt::runtime(in.kind == InstrKind::Earlier ? earlier : later), in.index);
+    if (in.kind == InstrKind::Compute) {
+      std::vector<std::string> operands;
+      for (int k = 0; k < arity(in); ++k) operands.push_back(names[in.args[static_cast<std::size_t>(k)]]);
+      text = compute(v, operands);
+    }
+    names[v] = value_name(v);
+    statements.push_back(fmt::format("const {} {} = {};", c_type(in.dtype), names[v], text));
+  }
+  return statements;
+}
+
 std::string fold_start(const Fold& fold) {
   if (fold.op == Op::Prod) return "1";
   return fold.op == Op::Sum && is_floating(fold.dtype) ? "-0.0f" : "0";
@@ -290,7 +309,7 @@ std::vector<Word> words_of(const KernelIr& ir) {
   constexpr int kReductionWeight = 1000;  // says more than any operation at a point
   std::vector<Word> words;
   const auto add = [&](Op op, int weight) {
-    const std::string_view text = graph::name(op);
+    const std::string_view text = op == Op::LoopStack ? "combine" : graph::name(op);
     if (std::none_of(words.begin(), words.end(), [&](const Word& w) { return w.text == text; }))
       words.push_back({text, weight + graph::info(op).cost});
   };

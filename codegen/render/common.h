@@ -91,6 +91,9 @@ class Expressions {
   }
   std::string combine(Op reduction, Dtype dtype, const std::string& left, const std::string& right);
   std::string apply(graph::Op op, Dtype input, Dtype output, std::span<const std::string> operands);
+  /// The Combine instructions as constants with the names of values. `earlier` and `later` format a reduction's number
+  /// as the state of a neighbour; `p` is how a parameter is reached.
+  std::vector<std::string> combination(std::string_view earlier, std::string_view later, std::string_view p);
   /// A call of a prelude function that is no op's.
   std::string call(const std::string& function, const std::string& arguments);
   [[nodiscard]] std::vector<std::string> functions() const { return {functions_.begin(), functions_.end()}; }

@@ -103,15 +103,8 @@ std::vector<Array> associative_scan(const Combine& combine, std::span<const Arra
   constexpr std::string_view kCalled = "associative_scan";
   std::vector<Edge> now = in_one_shape(kCalled, states, where);
   const int axis = graph::checked_axis(kCalled, options.axis, now.front(), where);
-  const auto turn = [&] {
-    const std::int64_t n = now.front().node()->shape()[static_cast<std::size_t>(axis)];
-    for (Edge& e : now)
-      if (options.reverse && n > 0) e = graph::cut(e, axis, n - 1, n, where, -1);
-  };
-  turn();
-  if (now.front().node()->shape()[static_cast<std::size_t>(axis)] > 0)
-    now = graph::CombinedAxis(kCalled, combine, axis, where).scanned(now);
-  turn();
+  now = graph::CombinedAxis(kCalled, combine, axis, where)
+            .scanned(now, options.reverse ? graph::From::Last : graph::From::First);
   std::vector<Array> results;
   for (Edge& e : now) results.push_back(detail::wrap(std::move(e)));
   return results;

@@ -19,7 +19,21 @@
 namespace tarry::graph {
 
 struct Levels {
-  enum class Kind : std::uint8_t { Memory, Free, Number, Compute, Copy, Carried, While, Last, Keep, Kept, Store };
+  enum class Kind : std::uint8_t {
+    Memory,
+    Free,
+    Number,
+    Compute,
+    Copy,
+    Carried,
+    Later,
+    Running,
+    While,
+    Last,
+    Keep,
+    Kept,
+    Store
+  };
   struct Value {
     Kind kind{};
     bool once = false;
@@ -27,7 +41,9 @@ struct Levels {
     GraphEdge edge{};       ///< Memory, Free: what is read; Compute: the node; Store: what is written
     /// Values. Compute: its inputs. Copy: what the loop takes as its own. Carried: at the first level (once), and the
     /// value of the loop, which may come later. While: where it is false no carried value changes any more. Last: of
-    /// which the last level. Keep: what is kept. Store: what is stored.
+    /// which the last level. Keep: what is kept. Store: what is stored. Where the loop combines, of Carried: the
+    /// element of a level, and what two neighbours combine to; Later, the later neighbour, and Running, what the levels
+    /// up to it combine to: the Carried.
     std::array<std::uint32_t, 3> args{kNoId, kNoId, kNoId};
     /// Memory, Free, Store: coordinates of the lanes -> dimensions of `shape`, at level 0 of the loop, and elements
     /// along each dimension from level to level.
@@ -43,6 +59,7 @@ struct Levels {
   Dims lanes;
   std::vector<Value> values;        ///< in order: once before loop 0, loop 0, once before loop 1, ..., once at the end
   std::vector<std::int64_t> loops;  ///< levels of each
+  bool combines = false;            ///< neighbours, in the order of scans; one loop
   std::vector<Array> arrays;
   std::vector<std::vector<GraphEdge>> numbers;   ///< series: scalars, one a level of a loop
   std::vector<NodeId> nodes;                     ///< that the kernel computes, ascending

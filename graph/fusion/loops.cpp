@@ -1,10 +1,11 @@
 // find_loops(): loops that were recorded as such, as kernels of levels.
+// A loop that combines neighbours is a kernel of its own.
 //
 // Coordinates. Sources are traced at the coordinates of the lanes, the extents other than 1 of what values of the loop
 // broadcast to, and one behind them: the level. A loop that reads what another one stacks joins its kernel where it has
 // the same levels and lanes, reads its own lane, and a lane can keep the stack. Elementwise operations of what is
 // carried out of a loop, lane by lane, are computed behind it where they end in results that are asked for: then they
-// add no value to those in memory.
+// add no value to those in memory. So are those of what a loop that combines stacks, level by level.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -69,6 +70,7 @@ class LoopMaker {
     }
     if (!ok_) return nullptr;
     add_results_behind();
+    if (combines()) loop_ = 0;
     add_consumers();
     if (!ok_) return nullptr;
     for (const auto& [carry, next] : nexts_) value(carry).args[1] = next;
@@ -91,6 +93,7 @@ class LoopMaker {
   [[nodiscard]] const GraphNode& node(NodeId id) const { return g_.nodes[id]; }
   [[nodiscard]] NodeId level() const { return levels_[loop_]; }
   [[nodiscard]] std::int64_t count() const { return g_.shape(level())[0]; }
+  [[nodiscard]] bool combines() const { return (node(levels_.front()).payload & kCombines) != 0; }
   [[nodiscard]] bool is_part(NodeId id) const { return std::ranges::find(levels_, all_.level_of[id]) != levels_.end(); }
   [[nodiscard]] bool is_result(NodeId id) const { return is_loop_result(node(id).op) && is_part(id); }
   [[nodiscard]] bool is_inside(NodeId id) const { return all_.level_of[id] == level() && !is_loop_result(node(id).op); }
@@ -115,11 +118,15 @@ class LoopMaker {
       if (lanes != nullptr && (*lanes != of_result || node(id).mode != mode_)) return false;
       lanes = &of_result;
       mode_ = node(id).mode;
+      if (combines()) stack_axis_ = static_cast<int>(node(id).payload);
+      if (combines()) whole_ = g_.shape(id);
     }
     TARRY_ASSERT(lanes != nullptr);
     for (const NodeId l : levels_)
       if (g_.shape(l) != g_.shape(levels_.front())) return false;
     lanes_ = *lanes;
+    if (!combines()) whole_ = lanes_;
+    out_.combines = combines();
     for (const std::int64_t extent : lanes_) {
       lane_.push_back(extent == 1 ? -1 : out_.lanes.size());
       if (extent != 1) out_.lanes.push_back(extent);
@@ -133,7 +140,7 @@ class LoopMaker {
   }
   [[nodiscard]] int level_axis() const { return out_.lanes.size(); }
   [[nodiscard]] AxisMap along_levels() const {
-    const bool backwards = node(level()).payload != 0;
+    const bool backwards = (node(level()).payload & kFromLast) != 0;
     return {level_axis(), backwards ? count() - 1 : 0, backwards ? -1 : 1};
   }
   /// Coordinates -> dimensions of a value of a loop.
@@ -168,20 +175,28 @@ class LoopMaker {
     return true;
   }
 
-  [[nodiscard]] Source at_lane(NodeId id) const { return {{id, 0}, at_lanes(lanes_), lanes_}; }
+  /// Coordinates of what follows the loops: the lanes, or all that a loop stacks.
+  [[nodiscard]] IndexMap at_whole() const { return combines() ? at_levels(whole_, stack_axis_) : at_lanes(whole_); }
+  [[nodiscard]] Source at_point(NodeId id) const { return {{id, 0}, at_whole(), whole_}; }
+  [[nodiscard]] bool leads_out(NodeId id) const {
+    if (!is_part(id)) return false;
+    return combines() ? node(id).op == Op::LoopStack && g_.shape(id) == whole_ &&
+                            static_cast<int>(node(id).payload) == stack_axis_
+                      : node(id).op == Op::LoopLast;
+  }
 
-  /// True for an elementwise op of what this kernel has of the same lane, and of arrays that no loop makes.
+  /// True for an elementwise op of what this kernel has at the same point, and of arrays that no loop makes.
   [[nodiscard]] bool follows(NodeId id) const {
     const GraphNode& n = node(id);
     if (!all_.behind[id]) return false;  // most nodes: nothing is traced for them
-    if (info(n.op).op_class != OpClass::Map || !is_pure(n.op) || n.mode != mode_ || g_.shape(id) != lanes_)
+    if (info(n.op).op_class != OpClass::Map || !is_pure(n.op) || n.mode != mode_ || g_.shape(id) != whole_)
       return false;
     bool reads = false;
     for (int i = 0; i < n.n_inputs; ++i) {
-      const Source s = input(at_lane(id), i);
+      const Source s = input(at_point(id), i);
       const NodeId from = s.edge.node;
-      if (consumes_[from] || (node(from).op == Op::LoopLast && is_part(from))) {
-        if (s.shape != lanes_ || key(s) != key({s.edge, at_lanes(lanes_), lanes_})) return false;
+      if (consumes_[from] || leads_out(from)) {
+        if (s.shape != whole_ || key(s) != key({s.edge, at_whole(), whole_})) return false;
         reads = true;
       } else if (all_.behind[from]) {
         return false;
@@ -217,17 +232,18 @@ class LoopMaker {
   void add_consumers() {
     for (NodeId id = levels_.front(); id < g_.nodes.size(); ++id) {
       if (!consumes_[id] || !is_wanted(id)) continue;
-      const std::uint32_t v = outer(at_lane(id));
-      if (ok_) store(values_.size() - 1, id, v, at_lanes(lanes_));
+      const std::uint32_t v = outer(at_point(id));
+      if (ok_) store(combines() ? inside() : values_.size() - 1, id, v, at_whole());
     }
   }
 
   /// Elementwise ops that only this kernel reads are computed where it reads them, if that is about as often.
   void take_producers() {
     const auto every_lane = static_cast<double>(element_count(out_.lanes.span()));
+    const double behind = combines() ? every_lane * static_cast<double>(g_.shape(levels_.front())[0]) : every_lane;
     std::vector<double> points(g_.nodes.size());
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
-      if (consumes_[id]) points[id] = every_lane;
+      if (consumes_[id]) points[id] = behind;
     for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
       if (own_[id] || all_.roots[id] || all_.readers[id].empty()) continue;
       if (!std::ranges::all_of(all_.readers[id], [&](NodeId r) { return own_[r]; })) continue;
@@ -308,6 +324,10 @@ class LoopMaker {
   /// A result of a loop of this kernel that is done, of the same lane.
   std::uint32_t earlier(const Source& s) {
     const NodeId id = s.edge.node;
+    if (combines()) {
+      ok_ = ok_ && results_.contains(id) && s.shape == whole_ && key(s) == key(at_point(id));
+      return ok_ ? results_.at(id).value : 0;
+    }
     const bool stack = node(id).op == Op::LoopStack;
     const int axis = stack ? static_cast<int>(node(id).payload) : -1;
     const bool done = results_.contains(id) && s.shape == g_.shape(id);
@@ -385,6 +405,13 @@ class LoopMaker {
     return it->second = push(inside(), std::move(copy));
   }
 
+  std::uint32_t of_carry(Kind kind, NodeId id) {
+    Levels::Value v;
+    v.kind = kind;
+    v.args[0] = now_.at(node(id).inputs[0].node);
+    return push(inside(), std::move(v));
+  }
+
   void add(NodeId id) {
     const GraphNode& n = node(id);
     switch (n.op) {
@@ -396,10 +423,11 @@ class LoopMaker {
       case Op::LoopCarry: {
         Levels::Value v;
         v.kind = Kind::Carried;
-        v.args[0] = outer(trace(g_, n.inputs[0], at_lanes(g_.shape(id))));
+        v.args[0] = combines() ? now_.at(n.inputs[0].node) : outer(trace(g_, n.inputs[0], at_lanes(g_.shape(id))));
         now_[id] = push(inside(), std::move(v));
         return;
       }
+      case Op::LoopLater: now_[id] = of_carry(Kind::Later, id); return;
       case Op::LoopWhile: {
         Levels::Value v;
         v.kind = Kind::While;
@@ -410,7 +438,7 @@ class LoopMaker {
       case Op::LoopNext: nexts_.emplace_back(now_.at(n.inputs[0].node), computed(id, 1)); return;
       case Op::LoopLast: results_[id] = {computed(id, 0), {}}; return;
       case Op::LoopStack: {
-        results_[id] = {computed(id, 0), along_levels()};
+        results_[id] = {combines() ? of_carry(Kind::Running, id) : computed(id, 0), along_levels()};
         if (is_wanted(id))
           store(inside(), id, results_[id].value, at_levels(g_.shape(id), static_cast<int>(n.payload)));
         return;
@@ -480,6 +508,8 @@ class LoopMaker {
   std::vector<bool> consumes_;       // by node: of this kernel, and follows its loops
   Mode mode_{};
   Dims lanes_;             // with extents of 1
+  Dims whole_;             // what follows the loops has this shape: the lanes, or a stack's where neighbours combine
+  int stack_axis_ = -1;    // of levels in it
   std::vector<int> lane_;  // by dimension of lanes_: the coordinate, or -1
   Levels out_;
   std::vector<std::vector<Levels::Value>> values_;  // by section
@@ -507,6 +537,7 @@ std::vector<std::shared_ptr<const Levels>> find_loops(const Graph& g, const Limi
     bool joined = false;
     for (Kernel& k : kernels) {
       if (joined || !limits.fuses || k.levels.size() == kMostLoops) continue;
+      if (k.made->combines || (g.nodes[id].payload & kCombines) != 0) continue;
       std::vector<NodeId> both = k.levels;
       both.push_back(id);
       const std::shared_ptr<const Levels> together = LoopMaker(graph, both, limits.fuses).make();

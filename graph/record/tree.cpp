@@ -2,9 +2,11 @@
 #include "graph/record/tree.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
+#include "graph/loops.h"
 #include "graph/record/join.h"
 #include "graph/record/parts.h"
 #include "support/check.h"
@@ -116,7 +118,106 @@ std::vector<Edge> CombinedAxis::reduced(const std::vector<Edge>& states) const {
   return each(now, [&](const Edge& e) { return part_at(e, axis_, 0, where_); });
 }
 
-std::vector<Edge> CombinedAxis::scanned(const std::vector<Edge>& states) const {
+std::vector<Edge> CombinedAxis::scanned(const std::vector<Edge>& states, From from) const {
+  if (extent(states) <= 1) return states;
+  if (std::optional<States> at_once = by_loop(states, from)) return *std::move(at_once);
+  return from == From::Last ? turned(by_pairs(turned(states))) : by_pairs(states);
+}
+
+CombinedAxis::States CombinedAxis::turned(const States& states) const {
+  const std::int64_t n = extent(states);
+  return part(states, n - 1, n, -1);
+}
+
+/// True if what two neighbours combine to is made by elementwise operations of their states and numbers, few enough for
+/// a kernel that has them at several places.
+bool CombinedAxis::is_elementwise(const States& a, const States& b, const States& both) {
+  constexpr std::size_t kMostNodes = 256;
+  const std::span<const std::int64_t> shape = a.front().node()->shape();
+  std::unordered_set<const Node*> known;
+  for (const States* s : {&a, &b})
+    for (const Edge& e : *s) known.insert(e.node());
+  std::vector<const Node*> open;
+  const auto reach = [&](const Node* n) {
+    if (known.insert(n).second) open.push_back(n);
+  };
+  for (const Edge& e : both) reach(e.node());
+  while (!open.empty() && known.size() <= kMostNodes) {
+    const Node& n = *open.back();
+    open.pop_back();
+    if (info(n.op).op_class != OpClass::Map || !is_pure(n.op) || !std::ranges::equal(n.shape(), shape)) return false;
+    for (int i = 0; i < n.n_inputs; ++i)
+      if (n.input(i)->op != Op::Scalar) reach(n.input(i));
+  }
+  return open.empty();
+}
+
+/// Nothing where the combination is not elementwise, or its states are too large.
+std::optional<CombinedAxis::States> CombinedAxis::by_loop(const States& states, From from) const {
+  std::size_t bytes = 0;
+  for (const Edge& e : states) bytes += bytes_of_state(e.node()->dtype);
+  if (bytes > kMostStateBytes || element_count(states.front().node()->shape()) == 0) return std::nullopt;
+  const States first = part(states, 0, 1), second = part(states, 1, 1);
+  if (!is_elementwise(first, second, combined(first, second))) return std::nullopt;
+  const std::int64_t levels[1] = {extent(states)};
+  Dims lanes(states.front().node()->shape());
+  lanes.erase(axis_);
+  Mode mode = context().mode;
+  const auto node = [&](Op op, Dtype dtype, std::span<const std::int64_t> shape, std::initializer_list<Edge> inputs,
+                        std::int32_t attribute) {
+    Device device{};
+    std::vector<Argument> all;
+    for (const Edge& e : inputs) all.push_back({e, 0});
+    for (const Edge& e : inputs) device = combine(device, e.node()->device, called_, where_, all);
+    const AttributeBytes encoded = encode(IotaAttributes{attribute});
+    return make_node({.op = op,
+                      .dtype = dtype,
+                      .mode = mode,
+                      .device = device,
+                      .shape = shape,
+                      .attributes = has_axis(op) ? &encoded : nullptr,
+                      .cell = {},
+                      .where = where_},
+                     {inputs.begin(), inputs.size()});
+  };
+  const Edge level = node(Op::LoopLevel, int64, levels, {},
+                          static_cast<std::int32_t>(kCombines | (from == From::Last ? kFromLast : 0)));
+  const States elements = each(
+      states, [&](const Edge& e) { return node(Op::LoopElement, e.node()->dtype, lanes.span(), {e, level}, axis_); });
+  const States earlier =
+      each(elements, [&](const Edge& e) { return node(Op::LoopCarry, e.node()->dtype, lanes.span(), {e, level}, 0); });
+  const States later =
+      each(earlier, [&](const Edge& e) { return node(Op::LoopLater, e.node()->dtype, lanes.span(), {e}, 0); });
+  const States next = combined(earlier, later);
+  if (!is_elementwise(earlier, later, next)) return std::nullopt;
+  mode = mode_of(next);
+  Edge chain = level;
+  for (std::size_t i = 0; i < next.size(); ++i) chain = node(Op::LoopNext, bool_, {}, {earlier[i], next[i], chain}, 0);
+  return each(earlier, [&](const Edge& e) {
+    return node(Op::LoopStack, e.node()->dtype, states.front().node()->shape(), {e, chain}, axis_);
+  });
+}
+
+/// Relaxed where all operations between the values of a loop and these are.
+Mode CombinedAxis::mode_of(const States& next) {
+  std::unordered_set<const Node*> known;
+  std::vector<const Node*> open;
+  bool any = false;
+  const auto reach = [&](const Node* n) {
+    if (n->in_loop && !is_loop(n->op) && known.insert(n).second) open.push_back(n);
+  };
+  for (const Edge& e : next) reach(e.node());
+  while (!open.empty()) {
+    const Node& n = *open.back();
+    open.pop_back();
+    any = true;
+    if (n.mode == Mode::Strict) return Mode::Strict;
+    for (int i = 0; i < n.n_inputs; ++i) reach(n.input(i));
+  }
+  return any ? Mode::Relaxed : context().mode;
+}
+
+CombinedAxis::States CombinedAxis::by_pairs(const States& states) const {
   std::vector<States> levels = {states};  // of pairs of pairs of ...
   while (extent(levels.back()) > 1) {
     const States& s = levels.back();

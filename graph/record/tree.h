@@ -4,6 +4,7 @@
 #include <tarry/function.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "graph/record/record.h"
 
 namespace tarry::graph {
+
+/// The end of an axis at which a scan begins.
+enum class From : std::uint8_t { First, Last };
 
 /// States of one shape along an axis, and the operation that combines two of them.
 class CombinedAxis {
@@ -20,8 +24,9 @@ class CombinedAxis {
 
   /// The states without the axis, whose extent is at least 1: what all elements combine to by tree R.
   [[nodiscard]] std::vector<Edge> reduced(const std::vector<Edge>& states) const;
-  /// Running combinations.
-  [[nodiscard]] std::vector<Edge> scanned(const std::vector<Edge>& states) const;
+  /// Running combinations: a loop that combines where the combination is elementwise and its states are small, in the
+  /// order of scans; else level by level of pairs.
+  [[nodiscard]] std::vector<Edge> scanned(const std::vector<Edge>& states, From from) const;
 
  private:
   using States = std::vector<Edge>;
@@ -40,6 +45,11 @@ class CombinedAxis {
   [[nodiscard]] States lanes_of_whole_blocks(const States& states, std::int64_t blocks) const;
   [[nodiscard]] States block(const States& states) const;
   [[nodiscard]] States halved(States lanes) const;
+  [[nodiscard]] States turned(const States& states) const;
+  [[nodiscard]] States by_pairs(const States& states) const;
+  [[nodiscard]] static bool is_elementwise(const States& a, const States& b, const States& both);
+  [[nodiscard]] std::optional<States> by_loop(const States& states, From from) const;
+  [[nodiscard]] static Mode mode_of(const States& next);
 
   const std::string_view called_;
   const Combine& combine_;

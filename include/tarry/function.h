@@ -132,8 +132,11 @@ class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what i
 /// Shapes: the states broadcast; the results have that shape.  Dtypes: kept.
 /// Throws InvalidArgument where the axis is out of range, or `combine` gives another number of arrays, another shape or
 /// dtype.
-/// Algorithm: neighbours, then the running combinations of pairs, then what lies between (Ladner and Fischer, J. ACM
-/// 27(4), 1980); the order is fixed by the extent alone.
+/// Algorithm: a `combine` of elementwise operations of its arguments and of numbers, with states of at most 36 bytes,
+/// is one kernel, in the order of cumulative_sum (docs/reference/numerics.md, "Scans"); what makes the states and what
+/// follows the results level by level is computed there too where it is elementwise. Others combine neighbours, then
+/// the running combinations of pairs, then what lies between (Ladner and Fischer, J. ACM 27(4), 1980): several kernels.
+/// Either order is fixed by the extent alone.
 /// Example: `ta::associative_scan([](auto a, auto b) { return std::vector{ta::maximum(a[0], b[0])}; },
 /// std::vector{ta::array({1, 3, 2})})[0]` is `[1 3 3]`.
 [[nodiscard]] TARRY_EXPORT std::vector<Array> associative_scan(
