@@ -101,29 +101,31 @@ $LANES
 }
 )";
 
-/// A part of the blocks of a warp.
+/// A part of the blocks of a warp, or where steps are rolled, all of them.
 constexpr std::string_view kSome = R"(
 // Up to $D blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
 // computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
   const int lane = threadIdx.x & 31, block = $Q * 128, l = lane % $E * $W;
   const int here = m - block < 128 ? m - block : 128;
-  $S_loads x[$STEPS] = {};
-#pragma unroll
-  for (int s = 0; s < $STEPS; ++s) {
-    const int left = here - s * 32 - l;
-    $S_load(p, t, base + block + s * 32 + l, left, x[s]);
-  }
+@U  $S_loads x[$STEPS] = {};
+@U#pragma unroll
+@U  for (int s = 0; s < $STEPS; ++s) {
+@U    const int left = here - s * 32 - l;
+@U    $S_load(p, t, base + block + s * 32 + l, left, x[s]);
+@U  }
   $lane c[$W] = {};
-#pragma unroll
+#pragma unroll$once
   for (int s = 0; s < $STEPS; ++s) {
     const int left = here - s * 32 - l;
-@D    $S_draw(p, t, base + block + s * 32 + l, x[s]);
+@R    $S_loads x[1] = {};
+@R    $S_load(p, t, base + block + s * 32 + l, left, x[0]);
+@D    $S_draw(p, t, base + block + s * 32 + l, x[$s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < $W; ++j) {
       if (!$LOOPS || j < left) {
-        const $S_inputs in = $S_point(p, t, r$I, x[s], j, base + block + s * 32 + l$Y$H);
+        const $S_inputs in = $S_point(p, t, r$I, x[$s], j, base + block + s * 32 + l$Y$H);
         const $lane next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
         if (j < left) c[j] = next;
       }
@@ -163,18 +165,20 @@ constexpr std::string_view kSomeInterleaved = R"(
 // computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
 __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
   const int lane = threadIdx.x & 31;
-  $S_loads x[4] = {};
-#pragma unroll
-  for (int s = 0; s < 4; ++s) $S_load(p, t, base + lane + s * 32, m - lane - s * 32, x[s]);
+@U  $S_loads x[4] = {};
+@U#pragma unroll
+@U  for (int s = 0; s < 4; ++s) $S_load(p, t, base + lane + s * 32, m - lane - s * 32, x[s]);
   $lane c[4] = {};
-#pragma unroll
+#pragma unroll$once
   for (int s = 0; s < 4; ++s) {
     const int left = m - lane - s * 32;
+@R    $S_loads x[1] = {};
+@R    $S_load(p, t, base + lane + s * 32, left, x[0]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (!$LOOPS || j * 128 < left) {
-        const $S_inputs in = $S_point(p, t, r$I, x[s], j, base + lane + s * 32$Y$H);
+        const $S_inputs in = $S_point(p, t, r$I, x[$s], j, base + lane + s * 32$Y$H);
         const $lane next = s == 0 ? $S_first(in) : $S_step(p, c[j], in, s + 1);
         if (j * 128 < left) c[j] = next;
       }
@@ -205,8 +209,8 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 }  // namespace
 
 std::string_view lane_functions() { return kLanes; }
-std::string block_functions(const KernelIr& ir) {
-  return fmt::format("{}{}", kBlocks, ir.striped() ? kSomeInterleaved : kSome);
+std::string block_functions(const KernelIr& ir, const Stage& stage) {
+  return fmt::format("{}{}", stage.rolled ? "" : kBlocks, ir.striped() ? kSomeInterleaved : kSome);
 }
 
 bool in_any_order(const KernelIr& ir, const Stage& stage) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/render.h"
+#include "codegen/ir/fit.h"
 
 namespace tarry::codegen {
 namespace cuda {
@@ -16,6 +17,7 @@ namespace {
 constexpr int kHeldWords = 32;        // of a thread, for what is loaded ahead
 constexpr int kHeldTurnedWords = 40;  // where a part of it is turned: fewer levels at once are no whole sectors
 constexpr int kMostAhead = 8;         // levels
+constexpr int kTogether = 8;  // rounds of a loop that loads nothing have an eighth of the instructions of others
 
 class RecurrenceWriter {
  public:
@@ -248,6 +250,7 @@ class RecurrenceWriter {
     });
     int ahead = kMostAhead;
     while (ahead > 1 && ahead * words > (turns ? kHeldTurnedWords : kHeldWords)) ahead /= 2;
+    while (words == 0 && ahead > 1 && has_many_instructions(ir_, kTogether * ahead)) ahead /= 2;
     each(Region::Point, stage, [&](Value v, const Instr& in) {
       if (in.kind == InstrKind::Carried)
         out_.line(fmt::format("{} c{} = {};", c_type(in.dtype), v, operand(in.args[0])));

@@ -114,33 +114,36 @@ __device__ __forceinline__ $S_state $N_across_lanes(const $N_params& p, $S_state
 __device__ __forceinline__ $S_state $N_run(const $N_params& p, const $N_at& t, const $N_row& r, $K first, int m, $S_state* kept) {
   const int lane = threadIdx.x & 31;
   int step = 0, left = m;
-  if (left >= 2 * $V) {
-    $K k = first + $FIRST;
-    $S_loads x[4 * $X];
-#pragma unroll
-    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * $PITCH, $ALL, x[s]);
-#pragma unroll 1
-    for (; left >= 2 * $V; left -= 2 * $V, ++step) {
-      $S_state node;
-#pragma unroll
-      for (int half = 0; half < 2; ++half, k += $V) {
-        $lane c[$W];
-        $S_take(p, t, r, x + half % $X * 4, k, c);
-        if (half + $X < 2 || left >= 4 * $V) {
-#pragma unroll
-          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * $PITCH, $ALL, x[half % $X * 4 + s]);
-        }
-        const $S_state h = $S_node(p, c);
-        node = half == 0 ? h : $S_combine(node, h, $S_even(p, $V));
-      }
-      if (lane == 0) kept[step] = node;
-    }
-    first += m - left;
-  }
-  if (left > 0) {
+@U  if (left >= 2 * $V) {
+@U    $K k = first + $FIRST;
+@U    $S_loads x[4 * $X];
+@U#pragma unroll
+@U    for (int s = 0; s < 4 * $X; ++s) $S_load(p, t, k + (s / 4) * $V + (s % 4) * $PITCH, $ALL, x[s]);
+@U#pragma unroll 1
+@U    for (; left >= 2 * $V; left -= 2 * $V, ++step) {
+@U      $S_state node;
+@U#pragma unroll
+@U      for (int half = 0; half < 2; ++half, k += $V) {
+@U        $lane c[$W];
+@U        $S_take(p, t, r, x + half % $X * 4, k, c);
+@U        if (half + $X < 2 || left >= 4 * $V) {
+@U#pragma unroll
+@U          for (int s = 0; s < 4; ++s) $S_load(p, t, k + $X * $V + s * $PITCH, $ALL, x[half % $X * 4 + s]);
+@U        }
+@U        const $S_state h = $S_node(p, c);
+@U        node = half == 0 ? h : $S_combine(node, h, $S_even(p, $V));
+@U      }
+@U      if (lane == 0) kept[step] = node;
+@U    }
+@U    first += m - left;
+@U  }
+@U  if (left > 0) {
+@R#pragma unroll 1
+@R  for (; left > 0; left -= 2 * $V, first += 2 * $V, ++step) {
     $S_state node;
 #pragma unroll 1
-    for (int half = 0; half < left; half += $V) {
+@U    for (int half = 0; half < left; half += $V) {
+@R    for (int half = 0; half < (left < 2 * $V ? left : 2 * $V); half += $V) {
       const int some = left - half < $V ? left - half : $V;
       const $S_state h = $S_some(p, t, r, first + half, some);
       node = half == 0 ? h : $S_combine(node, h, $S_share(p, $V, some));
@@ -267,7 +270,10 @@ constexpr std::string_view kOuter = R"(
 __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $lane* c) {
   const int w = $ROW;
   $lane lane[4][$W];
-  if (m == 128) {
+)";
+
+/// All 128 elements, loads ahead.
+constexpr std::string_view kWholeColumns = R"(  if (m == 128) {
 #pragma unroll
     for (int s = 0; s < 4; s += $F) {
       $S_loads x[4 * $F];
@@ -289,23 +295,26 @@ __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, c
       c[j] = $S_combine($S_combine(lane[0][j], lane[2][j], $S_even(p, 4)), $S_combine(lane[1][j], lane[3][j], $S_even(p, 4)), $S_even(p, 8));
     return;
   }
+)";
+
+/// Blocks of any number of elements.
+constexpr std::string_view kSomeColumns = R"(#pragma unroll$once
+  for (int k = 0; k < 16; k += $together) {
+    $S_loads x[$together];
 #pragma unroll
-  for (int k = 0; k < 16; k += 2) {
-    $S_loads x[2];
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < $together; ++i) {
       const int at = (k + i) * 8 + w;
       $S_load(p, t, base + at, at < m ? $W : 0, x[i]);
     }
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < $together; ++i) {
       const int at = (k + i) * 8 + w;
       if (at < m) {
 @S        $S_stores y;
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
           const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + at$Y);
-          lane[(k + i) % 4][j] = k + i < 4 ? $S_first(in) : $S_step(p, lane[(k + i) % 4][j], in, (k + i) / 4 + 1);
+          lane[$which][j] = k + i < 4 ? $S_first(in) : $S_step(p, lane[$which][j], in, (k + i) / 4 + 1);
         }
 @S        $S_store(p, t, base + at, $W, y);
       }
@@ -429,13 +438,14 @@ constexpr std::string_view kOuterTail = R"(  $S_state s = {};
 }
 )";
 
-std::string skeleton(const KernelIr& ir) {
+std::string skeleton(const KernelIr& ir, const Stage& stage) {
   if (ir.schedule() == Schedule::ReduceOuter)
-    return fmt::format("{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter, kColumnLanes,
-                       kOuterHead, outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
+    return fmt::format("{}{}{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter,
+                       stage.rolled ? "" : kWholeColumns, kSomeColumns, kColumnLanes, kOuterHead,
+                       outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
   const int warps = ir.as<ReduceInnerLayout>().warps_per_row;
   TARRY_ASSERT(warps == 1 || warps == 8);
-  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir), kReduceInner);
+  const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir, stage), kReduceInner);
   return warps == 1 ? fmt::format("{}{}", inner, kInnerWarp)
                     : fmt::format("{}{}{}{}{}", inner, kTree, kArrive, kFoldColumns, kInnerBlock);
 }
@@ -498,6 +508,8 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   choose("$M", resident());
   const bool narrow_moments = !inner && moments && items(ir) == 1;
   choose("$F", loaded <= 4 && !narrow_moments ? "4" : loaded <= 16 ? "2" : "1");
+  choose("$together", stage.rolled ? "4" : "2");
+  choose("$which", stage.rolled ? "i" : "(k + i) % 4");
   if (ir.schedule() == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
     choose("$C", std::to_string(tile.columns()));
@@ -533,7 +545,7 @@ KernelSource render_reduction(const KernelIr& ir, const graph::Target&) {
   const Parameters parameters = parameters_of(ir);
   std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text());
   kernel += state_type(ir, stage) + functions.stage_text(stage) + state_functions(ir, stage, functions.expressions());
-  kernel += Template(ir, stage, choices(ir, stage)).fill(skeleton(ir));
+  kernel += Template(ir, stage, choices(ir, stage)).fill(skeleton(ir, stage));
   return finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());
 }
 

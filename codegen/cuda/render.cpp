@@ -37,7 +37,7 @@ int serial_tile(const KernelIr& ir) {
 }
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
-    : stores_(stage.stores), draws_(stage.draws), replacements_(std::move(more)) {
+    : stores_(stage.stores), draws_(stage.draws), rolled_(stage.rolled), replacements_(std::move(more)) {
   const bool narrow = ir.has_narrow_lanes();
   replacements_.emplace_back("$lane", narrow ? "$S_lane" : "$S_state");
   replacements_.emplace_back("$widen", narrow ? "$S_widen" : "");
@@ -48,6 +48,8 @@ Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair
   replacements_.emplace_back("$O", ir.wide_index ? "tarry_i64" : "tarry_u32");
   replacements_.emplace_back("$W", std::to_string(items(ir)));
   replacements_.emplace_back("$total", "p.n");
+  replacements_.emplace_back("$once", stage.rolled ? " 1" : "");
+  replacements_.emplace_back("$s", stage.rolled ? "0" : "s");
 }
 
 std::string Template::fill(std::string_view text) const {
@@ -56,8 +58,9 @@ std::string Template::fill(std::string_view text) const {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end);
-    if (line.starts_with("@S") || line.starts_with("@D")) {
-      if (!(line[1] == 'S' ? stores_ : draws_)) continue;
+    if (line.starts_with('@')) {
+      const char kind = line[1];
+      if (!(kind == 'S' ? stores_ : kind == 'D' ? draws_ : kind == 'R' ? rolled_ : !rolled_)) continue;
       line.remove_prefix(2);
     }
     filled += line;

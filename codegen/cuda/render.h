@@ -90,6 +90,7 @@ struct Stage {
   int number = 0;
   bool stores = false;       ///< runs Point stores
   bool draws = false;        ///< runs draws in a function of their own, see draws_late
+  bool rolled = false;       ///< the steps of a lane share one copy of the code, each of which loads for itself
   std::vector<bool> runs;    ///< per instruction: a Point instruction that runs here, perhaps once more
   std::vector<Value> keeps;  ///< Point values computed here that a later stage finds held
   std::vector<Value> held;   ///< Point values found held
@@ -142,14 +143,15 @@ inline bool draws_late(const KernelIr& ir) { return ir.has(trait::kLanes); }
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
 /// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with
-/// Point stores only, those with @D for stages that draw late.
+/// Point stores only, those with @D for stages that draw late, those with @R for rolled stages, those with @U for
+/// others; $once keeps a loop of a rolled stage from being unrolled, $s is the set of loads of step s.
 class Template {
  public:
   Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
   [[nodiscard]] std::string fill(std::string_view text) const;
 
  private:
-  bool stores_, draws_;
+  bool stores_, draws_, rolled_;
   std::vector<std::pair<std::string, std::string>> replacements_;
 };
 
@@ -259,9 +261,9 @@ std::string_view arrive_function();
 std::string tree_functions();
 std::string_view column_lanes();
 std::string_view column_fold();
-/// Tree blocks by eight threads each, or by a warp where items are interleaved: take, node, some; and the choices that
-/// they leave open.
-std::string block_functions(const KernelIr& ir);
+/// Tree blocks by eight threads each, or by a warp where items are interleaved: take and node of whole ones, which
+/// rolled stages do without, and some; and the choices that they leave open.
+std::string block_functions(const KernelIr& ir, const Stage& stage);
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 
 /// Rows of a thread of ReduceSerial, neighbours along the first dimension.

@@ -12,15 +12,16 @@ constexpr std::string_view kUnit = R"(
 // The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:
 // all of them are.
 __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
-  if (!whole) return $S_some(p, t, r$A, base, m);
-  const int lane = threadIdx.x & 31;
-  const $K k = base + $FIRST;
-  $S_loads x[$STEPS];
-#pragma unroll
-  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
-  $S_state c[$W];
-  $S_take(p, t, r$A, x, k, c);
-  return $S_node(p, c);
+@R  return $S_some(p, t, r$A, base, m);
+@U  if (!whole) return $S_some(p, t, r$A, base, m);
+@U  const int lane = threadIdx.x & 31;
+@U  const $K k = base + $FIRST;
+@U  $S_loads x[$STEPS];
+@U#pragma unroll
+@U  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
+@U  $S_state c[$W];
+@U  $S_take(p, t, r$A, x, k, c);
+@U  return $S_node(p, c);
 }
 )";
 
@@ -92,16 +93,18 @@ template <bool kWhole>
 __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m) {
   const int lane = threadIdx.x & 31, at = $FIRST, there = $THERE;
   const $K k = base + at;
-  $S_loads x[$STEPS] = {};
-#pragma unroll
-  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[s]);
-#pragma unroll
+@U  $S_loads x[$STEPS] = {};
+@U#pragma unroll
+@U  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[s]);
+#pragma unroll$once
   for (int s = 0; s < $STEPS; ++s) {
-@D    $S_draw(p, t, k + s * 32, x[s]);
+@R    $S_loads x[1] = {};
+@R    $S_load(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, x[0]);
+@D    $S_draw(p, t, k + s * 32, x[$s]);
 @S    $S_stores y;
 #pragma unroll
     for (int j = 0; j < $W; ++j)
-      if (!$LOOPS || kWhole || $ITEM < there - s * 32) $S_point(p, t, r$I, x[s], j, k + s * 32$Y$H);
+      if (!$LOOPS || kWhole || $ITEM < there - s * 32) $S_point(p, t, r$I, x[$s], j, k + s * 32$Y$H);
 @S    $S_store(p, t, k + s * 32, kWhole ? $ALL : there - s * 32, y);
   }
 }
@@ -198,7 +201,7 @@ Choices choices(const KernelIr& ir, const StagePlan& plan, const Stage& stage) {
 /// Functions of a stage of RowInner beyond those that load, compute and store its points.
 std::string row_functions(const KernelIr& ir, const RowTile& tile, const Stage& stage) {
   if (stage.reductions.empty()) return std::string(kEach);
-  return fmt::format("{}{}{}{}{}{}", lane_functions(), block_functions(ir), kUnit, tile.cluster > 1 ? kHeld : "",
+  return fmt::format("{}{}{}{}{}{}", lane_functions(), block_functions(ir, stage), kUnit, tile.cluster > 1 ? kHeld : "",
                      tile.warps == 1 ? kSpread : kJoin, tile.cluster > 1 ? kMeet : "");
 }
 

@@ -13,6 +13,8 @@ constexpr int kWideFunction = 5;        // instructions of a function of float64
 // Measured on an H200: 40 loads and 8 tanh of float64, four points at once 2.8 ms, one at a time 0.9. Kernels of the
 // tuned workloads take at most 50 registers and 1,000 instructions by this estimate.
 constexpr int kManyRegisters = 128, kManyInstructions = 2048;
+constexpr int kAllRegisters = 255;  // that a thread can have
+constexpr int kUnrolled = 4;        // rounds of a loop that the text has
 // Up to so many registers of a point, thread blocks of kSingleThreads that a multiprocessor is to hold: ptxas then
 // stays below 128 or 168 registers.
 constexpr int kFewRegisters = 80, kSomeRegisters = 120;
@@ -51,6 +53,13 @@ void leave_windows(KernelIr& ir) {
   }
 }
 
+/// True for a reduction whose lanes hold nothing from stage to stage and go over their elements at once.
+bool rolls(const KernelIr& ir) {
+  if (ir.rolled || ir.stages() > 1) return false;
+  return ir.schedule() == Schedule::ReduceInner || ir.schedule() == Schedule::ReduceOuter ||
+         ir.schedule() == Schedule::RowInner;
+}
+
 std::optional<KernelIr> smaller_stencil(KernelIr ir) {
   auto& layout = ir.as<StencilLayout>();
   if (layout.rows > 1) {
@@ -77,6 +86,7 @@ Pressure pressure_of(const KernelIr& ir) {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& in = ir.instrs[v];
     p.instructions += instructions_of(in);
+    if (in.region == Region::Loop) p.looped += instructions_of(in);
     if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone) p.loaded += words(in.dtype);
     if (is_wide_function(in)) p.called = kFunctionRegisters;
     now += takes(v);
@@ -101,6 +111,12 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector) {
   return pressure_of(ir).registers(groups, vector) > kManyRegisters || has_many_instructions(ir, groups * vector);
 }
 
+bool fits_one_step(const KernelIr& ir, int steps, int lanes) {
+  const Pressure p = pressure_of(ir);
+  return steps * lanes * (p.instructions + (kUnrolled - 1) * p.looped) > kManyInstructions ||
+         p.registers(steps, lanes) > kAllRegisters;
+}
+
 void take_single_points(KernelIr& ir) {
   for (Access& a : ir.accesses) a.aligned = false;
   const int registers = pressure_of(ir).registers(1, 1);
@@ -114,6 +130,10 @@ std::optional<KernelIr> smaller_form(const KernelIr& ir) {
     return smaller;
   }
   if (ir.schedule() == Schedule::Stencil) return smaller_stencil(std::move(smaller));
+  if (rolls(ir)) {
+    smaller.rolled = true;
+    return smaller;
+  }
   if (ir.schedule() != Schedule::Pointwise || ir.as<PointwiseLayout>().single) return std::nullopt;
   take_single_points(smaller);
   return smaller;

@@ -15,6 +15,7 @@ struct Pressure {
   int live = 0;          ///< values held at once, each from where it is loaded or computed to its last use
   int called = 0;        ///< beside them, within the function that takes most
   int instructions = 0;  ///< of machine code, a loop's once
+  int looped = 0;        ///< those within loops
   /// Registers of a thread that has `groups` vectors of `vector` points at once. What the later groups load is there
   /// before the first one stores.
   [[nodiscard]] int registers(int groups, int vector) const;
@@ -25,11 +26,13 @@ Pressure pressure_of(const KernelIr& ir);
 bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
 bool fits_one_point(const KernelIr& ir, int groups, int vector);
+/// True if a thread of a reduction had better have one element of each of its `lanes` at a time than `steps` of them.
+bool fits_one_step(const KernelIr& ir, int steps, int lanes);
 /// Makes a map without tiles a pointwise kernel whose threads have one point at a time.
 void take_single_points(KernelIr& ir);
 
 /// The next form of a GPU's kernel that spills: one without a wish for thread blocks per multiprocessor, then one with
-/// fewer points per thread. None where nothing smaller is left. Results are the same.
+/// fewer points at once per thread. None where nothing smaller is left. Results are the same.
 std::optional<KernelIr> smaller_form(const KernelIr& ir);
 
 }  // namespace tarry::codegen

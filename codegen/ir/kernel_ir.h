@@ -236,6 +236,7 @@ struct KernelIr {
   Mode mode{};
   bool wide_index = false;     ///< offsets need 64 bits
   bool roomy = false;          ///< on a GPU: a thread may take all registers, however few thread blocks then share them
+  bool rolled = false;         ///< on a GPU: a lane's elements of a tree block go round in one copy of the code
   int rank = 0;                ///< outer dimensions
   std::vector<Dtype> buffers;  ///< element type of each buffer
   std::vector<Dtype> scalars;

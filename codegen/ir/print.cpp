@@ -86,11 +86,11 @@ std::string fields_text(const Of& layout) {
 
 std::string first_line(const KernelIr& ir) {
   const auto* iterated = std::get_if<IteratedStencilLayout>(&ir.layout);
-  return fmt::format("kernel {} {} rank {} {} {} index {}{}{}\n", name_of(ir.schedule()),
+  return fmt::format("kernel {} {} rank {} {} {} index {}{}{}{}\n", name_of(ir.schedule()),
                      ir.mode == Mode::Strict ? "strict" : "relaxed", ir.rank, iterated ? "columns" : "vector",
                      iterated ? iterated->columns : ir.vector(), ir.wide_index ? 64 : 32,
                      std::visit([](const auto& layout) { return fields_text(layout); }, ir.layout),
-                     ir.roomy ? " roomy" : "");
+                     ir.roomy ? " roomy" : "", ir.rolled ? " rolled" : "");
 }
 
 }  // namespace

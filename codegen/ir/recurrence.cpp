@@ -73,8 +73,11 @@ void verify_recurrence(const KernelIr& ir) {
     if (in.guard != kNone || in.kind == InstrKind::Inside) broken(ir, "a recurrence has no guards");
     if (in.kind != InstrKind::Store) continue;
     const std::uint32_t stored = ir.accesses[in.index].buffer;
-    if (std::ranges::any_of(ir.accesses, [&](const Access& a) { return !a.store && a.buffer == stored; }))
-      broken(ir, "a recurrence loads what it stores");
+    if (std::ranges::any_of(ir.instrs, [&](const Instr& other) {
+          return other.kind == InstrKind::Load && ir.accesses[other.index].buffer == stored &&
+                 (in.region == Region::Point || other.region == Region::Point || other.stage > in.stage);
+        }))
+      broken(ir, "a recurrence loads what it stores at some level");
   }
 }
 

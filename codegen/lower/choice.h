@@ -82,6 +82,9 @@ inline constexpr int kNarrowVector = 8;  ///< of narrow elements, where the thre
 /// of the last one: whoever reads one of its elements reads the others soon, while caches have them.
 void gather_short(KernelIr& ir, KernelArgs& args);
 
+/// On a GPU: a long map whose formula repeats itself, as a Recurrence of its steps.
+std::optional<Layout> roll(Choice& c);
+
 /// On a CPU: a Transpose of whole runs of columns, where interleaved channels become planar or planar ones interleaved.
 std::optional<Layout> choose_interleaved(Choice& c);
 

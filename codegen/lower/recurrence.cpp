@@ -304,7 +304,7 @@ std::optional<Layout> choose_recurrence(Choice& c) {
   constexpr std::size_t kLaneBytes = std::size_t{64} << 10;  // of all lanes of a work item: small stacks hold it
   constexpr int kFewestLanes = 2, kApart = 16, kNeighbours = 256;
   constexpr int kLeaving = 32;  // lanes that wait for each other
-  if (!c.group.levels) return std::nullopt;
+  if (!c.group.levels) return c.target.is_cuda() ? roll(c) : std::nullopt;
   RecurrenceLayout layout;
   if (c.target.is_cuda()) return layout;
   std::size_t bytes = 8 + c.group.levels->kept_bytes();

@@ -6,6 +6,7 @@
 
 #include "graph/fusion/draft.h"
 #include "graph/fusion/live.h"
+#include "graph/fusion/repeats.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -383,11 +384,11 @@ class Greedy {
                           (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
-    if (d.statements + static_cast<int>(recomputed.size()) > (d.reduces ? limits_.walking : limits_.statements))
-      return false;
+    const std::optional<int> statements = repeated_statements(f_, recomputed, p.producer);
+    if (!statements || d.statements + *statements > (d.reduces ? limits_.walking : limits_.statements)) return false;
     if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
-    d.statements += static_cast<int>(recomputed.size());
+    d.statements += *statements;
     d.live += kWords * static_cast<int>(recomputed.size());
     d.places |= places;
     for (NodeId b : boundary) {

@@ -90,7 +90,8 @@ Array round(const Array& x, int decimals, std::source_location where) try {
   if (decimals == 0 || (decimals > 0 && !is_floating(dtype))) return round(x, where);
   constexpr int kMost = 308;  // powers of ten that float64 holds
   if (decimals > kMost || decimals < -kMost) {
-    TARRY_THROW(InvalidArgument, "round", where, std::to_string(decimals) + " decimals of " + graph::describe(e) + " are beyond 308");
+    TARRY_THROW(InvalidArgument, "round", where,
+                std::to_string(decimals) + " decimals of " + graph::Typed(e).str() + " are beyond 308");
   }
   const Edge wide = graph::record_cast(e, is_floating(dtype) ? graph::float_for_computing(dtype) : float64, where);
   const Edge power = number(wide, power_of_ten(std::abs(decimals)), where);

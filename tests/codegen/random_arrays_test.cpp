@@ -29,6 +29,7 @@ class Drawn {
     for (int i = pick(0, 2); i > 0; --i) m.g.roots.push_back(any());
     if (chance(10)) m.g.roots.push_back(pairs());
     if (chance(10) && shape_.size() <= 2) m.g.roots.push_back(steps());
+    if (chance(10)) written_out();
     if (chance(10) && shape_.size() == 2)
       for (const int axis : {0, 1}) m.g.roots.push_back(reduce(pool_.back(), axis));
     if (pick(0, 2) == 0) m.g.roots.push_back(reduced(any()));
@@ -219,6 +220,37 @@ class Drawn {
       x = m.update(x, sum, one);
     }
     return x;
+  }
+
+  /// Steps of states that depend on each other, on an array and on numbers, as a loop of a program records them.
+  void written_out() {
+    const Dtype d = chance(50) ? float32 : float64;
+    std::vector<GraphEdge> states;
+    for (int i = pick(1, 3); i > 0; --i) states.push_back(cast(any(), d));
+    const GraphEdge fixed = cast(any(), d);
+    struct Part {
+      Op op;
+      std::size_t to, from;
+      int other;
+    };
+    std::vector<Part> parts;
+    for (int i = pick(2, 5); i > 0; --i) {
+      const auto state = [&] { return static_cast<std::size_t>(pick(0, static_cast<int>(states.size()) - 1)); };
+      parts.push_back({std::array{Op::Maximum, Op::Minimum, Op::Remainder, Op::Remainder,
+                                  Op::Subtract}[static_cast<std::size_t>(pick(0, 4))],
+                       state(), state(), pick(0, 2)});
+    }
+    const int count = pick(8, 14);
+    for (int i = 0; i < count; ++i)
+      for (const Part& p : parts) {
+        const GraphEdge number = m.broadcast(m.scalar(p.op == Op::Remainder ? 3 + i : i % 4, d), shape_);
+        states[p.to] = m.map(p.op, {states[p.from], p.op == Op::Remainder || p.other == 0 ? number
+                                                    : p.other == 1                        ? fixed
+                                                                                          : states[p.to]});
+      }
+    for (const GraphEdge s : states)
+      if (chance(70)) m.g.roots.push_back(s);
+    m.g.roots.push_back(states.front());
   }
 
   GraphEdge row() {

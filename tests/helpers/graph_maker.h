@@ -180,6 +180,7 @@ inline double apply(Op op, double a, double b, double c) {
     case Op::Multiply: return a * b;
     case Op::Maximum: return std::max(a, b);
     case Op::Minimum: return std::min(a, b);
+    case Op::Remainder: return b == 0 ? std::nan("") : a - b * std::floor(a / b);
     case Op::Negative: return 0 - a;
     case Op::Abs: return std::abs(a);
     case Op::Less: return a < b ? 1 : 0;

@@ -194,6 +194,20 @@ TEST_CASE("render_cuda: columns reduce by tree R", "[render_cuda]") {
   check_bits(cases);
 }
 
+TEST_CASE("render_cuda: steps in one copy of the code have the same bits", "[render_cuda]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {33, 129, 512, 1023, 2049, 9001})
+    for (const ReduceShape& s : reduce_shapes(12, n))
+      for (KernelCase& k : reductions(s))
+        if (s.shape_class != 1 || n <= 4096) cases.push_back(std::move(k));
+  for (const std::int64_t n : {129, 512, 1023, 4000})
+    for (KernelCase& k : reductions({Schedule::ReduceInner, 1, 4, 3, n, false, true})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {100, 512, 3000, 9000})
+    for (KernelCase& k : rows({3, n})) cases.push_back(std::move(k));
+  for (KernelCase& k : cases) k.ir.rolled = true;
+  check_bits(cases);
+}
+
 TEST_CASE("render_cuda: few columns reduce by tree R, many tree blocks at once", "[render_cuda]") {
   std::vector<KernelCase> cases;
   struct Columns {
