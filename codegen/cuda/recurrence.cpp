@@ -175,6 +175,16 @@ class RecurrenceWriter {
            (in.kind == InstrKind::Kept || (in.kind == InstrKind::Load && ir_.accesses[in.index].buffer != kNone));
   }
 
+  /// True if levels read or write memory.
+  [[nodiscard]] bool moves(int stage) const {
+    bool any = false;
+    each(Region::Point, stage, [&](Value, const Instr& in) {
+      any = any || in.kind == InstrKind::Store || in.kind == InstrKind::Keep || in.kind == InstrKind::Kept ||
+            (in.kind == InstrKind::Load && ir_.accesses[in.index].buffer != kNone);
+    });
+    return any;
+  }
+
   /// True if a thread has several levels of it.
   [[nodiscard]] bool is_held(Value v) const { return turned_[v] || is_ahead(ir_.instrs[v]); }
 
@@ -250,7 +260,7 @@ class RecurrenceWriter {
     });
     int ahead = kMostAhead;
     while (ahead > 1 && ahead * words > (turns ? kHeldTurnedWords : kHeldWords)) ahead /= 2;
-    while (words == 0 && ahead > 1 && has_many_instructions(ir_, kTogether * ahead)) ahead /= 2;
+    while (ahead > 1 && !moves(stage) && has_many_instructions(ir_, kTogether * ahead)) ahead /= 2;
     each(Region::Point, stage, [&](Value v, const Instr& in) {
       if (in.kind == InstrKind::Carried)
         out_.line(fmt::format("{} c{} = {};", c_type(in.dtype), v, operand(in.args[0])));
