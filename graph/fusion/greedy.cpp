@@ -384,11 +384,12 @@ class Greedy {
                           (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
     if (again >= memory) return false;
     Draft& d = draft(id);
-    const std::optional<int> statements = repeated_statements(f_, recomputed, p.producer);
-    if (!statements || d.statements + *statements > (d.reduces ? limits_.walking : limits_.statements)) return false;
+    if (d.statements + static_cast<int>(recomputed.size()) > (d.reduces ? limits_.walking : limits_.statements))
+      return false;
+    if (repeats_too_often(f_, recomputed, p.producer)) return false;
     if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
-    d.statements += *statements;
+    d.statements += static_cast<int>(recomputed.size());
     d.live += kWords * static_cast<int>(recomputed.size());
     d.places |= places;
     for (NodeId b : boundary) {

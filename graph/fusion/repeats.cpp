@@ -1,4 +1,4 @@
-// repeated_statements(): from readers to what they read, each node when all of its places are known.
+// repeats_too_often(): from readers to what they read, each node when all of its places are known.
 #include "graph/fusion/repeats.h"
 
 #include <algorithm>
@@ -19,17 +19,15 @@ bool equal(const IndexMap& a, const IndexMap& b) {
 
 }  // namespace
 
-std::optional<int> repeated_statements(const FusionGraph& f, std::vector<NodeId> nodes, NodeId top) {
+bool repeats_too_often(const FusionGraph& f, std::vector<NodeId> nodes, NodeId top) {
   std::ranges::sort(nodes, std::greater{});
   std::vector<std::vector<IndexMap>> places(nodes.size());
-  int statements = 0;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (nodes[n] == top) {
       IndexMap home;
       for (int d = 0; d < f.g.shape(top).size(); ++d) home.push_back({d, 0, 1});
       places[n].push_back(home);
     }
-    statements += static_cast<int>(places[n].size());
     for (int i = 0; i < f.g.nodes[nodes[n]].n_inputs; ++i) {
       const Source s = f.source(nodes[n], i);
       const auto it = std::ranges::find(nodes, s.edge.node);
@@ -38,12 +36,12 @@ std::optional<int> repeated_statements(const FusionGraph& f, std::vector<NodeId>
       for (const IndexMap& reader : places[n]) {
         const IndexMap place = place_of(s, reader);
         if (std::ranges::any_of(of, [&](const IndexMap& known) { return equal(known, place); })) continue;
-        if (static_cast<int>(of.size()) == kMostPlaces) return std::nullopt;
+        if (static_cast<int>(of.size()) == kMostPlaces) return true;
         of.push_back(place);
       }
     }
   }
-  return statements;
+  return false;
 }
 
 }  // namespace tarry::graph

@@ -1,15 +1,14 @@
-// The length of what a kernel computes again: values at each of the places at which it wants them.
+// Places at which a kernel computes values again.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "graph/fusion/graph.h"
 
 namespace tarry::graph {
 
-/// Statements of `nodes`, each as often as `top`, wanted at one place, wants it at different ones. Nothing where that
-/// is more than kMostPlaces times for one of them. Ascending numbers are an order of computation.
-std::optional<int> repeated_statements(const FusionGraph& f, std::vector<NodeId> nodes, NodeId top);
+/// True if `top`, wanted at one place, wants one of `nodes` at more than kMostPlaces. Ascending numbers are an order of
+/// computation.
+bool repeats_too_often(const FusionGraph& f, std::vector<NodeId> nodes, NodeId top);
 
 }  // namespace tarry::graph

@@ -1,4 +1,4 @@
-// Values that a kernel computes again at several places count as often as its text has them.
+// Values that a kernel computes again at several places.
 #include "graph/fusion/fusion.h"
 #include "tests/kernels/lowered.h"
 
