@@ -20,6 +20,7 @@ namespace {
 const ta::Slice kAll{};
 
 ta::Array odd(const ta::Shape& shape, ta::Dtype dtype) {
+  const ta::Scope placed(ta::cpu);  // wherever a GPU is
   std::size_t n = 1;
   for (const std::int64_t extent : shape.vector()) n *= static_cast<std::size_t>(extent);
   std::vector<float> values(n);
