@@ -17,7 +17,7 @@ namespace {
 constexpr int kHeldWords = 32;        // of a thread, for what is loaded ahead
 constexpr int kHeldTurnedWords = 40;  // where a part of it is turned: fewer levels at once are no whole sectors
 constexpr int kMostAhead = 8;         // levels
-constexpr int kTogether = 8;  // rounds of a loop that loads nothing have an eighth of the instructions of others
+constexpr int kTogether = 8;  // levels that move no memory take an eighth of the instructions at hand, side by side
 
 class RecurrenceWriter {
  public:

@@ -125,6 +125,7 @@ struct StagePlan {
   std::vector<Value> carried;  ///< Outer values that later stages use, ascending
   RowTile tile;                ///< RowInner
   int registers = 0;           ///< RowInner: estimate of what a thread needs
+  bool rolls = false;          ///< stages are rolled where nothing is held from one to the next
   [[nodiscard]] bool keeps(Value v) const;
   /// Thread blocks per multiprocessor that RowInner asks for.
   [[nodiscard]] int resident() const;

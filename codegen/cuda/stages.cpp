@@ -113,14 +113,12 @@ bool draws(const KernelIr& ir, const Stage& stage) {
   return any && draws_late(ir);
 }
 
-bool rolled(const KernelIr& ir) { return ir.rolled || fits_one_step(ir, lane_steps(ir), items(ir)); }
-
 void make_stages(const KernelIr& ir, StagePlan& plan) {
   const int count = ir.stages();
   plan.stages.clear();
   for (int s = 0; s < count; ++s) plan.stages.push_back(make_stage(ir, plan, s, s == count - 1));
   for (Stage& stage : plan.stages) stage.draws = draws(ir, stage);
-  for (Stage& stage : plan.stages) stage.rolled = plan.kept.empty() && rolled(ir);
+  for (Stage& stage : plan.stages) stage.rolled = plan.rolls && plan.kept.empty();
   plan.registers = 0;
   for (const Stage& stage : plan.stages) plan.registers = std::max(plan.registers, stage_registers(ir, plan, stage));
 }
@@ -193,6 +191,7 @@ bool only_checks(const KernelIr& ir, Value v) {
 
 StagePlan plan_stages(const KernelIr& ir) {
   StagePlan plan;
+  plan.rolls = ir.rolled || fits_one_step(ir, lane_steps(ir), items(ir));
   if (!ir.staged()) {
     Stage& all = plan.stages.emplace_back();
     for (const Instr& in : ir.instrs) {
@@ -200,7 +199,7 @@ StagePlan plan_stages(const KernelIr& ir) {
       all.stores |= is_point(in) && in.kind == InstrKind::Store;
     }
     all.draws = draws(ir, all);
-    all.rolled = !ir.reductions.empty() && !ir.is_row_column() && rolled(ir);
+    all.rolled = plan.rolls && !ir.reductions.empty() && !ir.is_row_column();
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
     if (ir.is_row_column()) row_column(ir, plan);
     return plan;

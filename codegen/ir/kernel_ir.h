@@ -47,7 +47,7 @@
 // of an array that each outer index has for itself; Kept reads one that was written before. Which element is an iota's
 // value. Number is a scalar of each level: at level k number k of a series. While ends a loop: at levels where its
 // argument is false, and at those behind, nothing changes; every Last of the loop is what a Carried one was at the
-// level before. An access moves along k by reduced_stride, in every loop. No buffer is both loaded and stored.
+// level before. An access moves along k by reduced_stride, in every loop. What levels load or store is not both.
 //
 // Loops. A short reduction along an axis that the space does not have, once per row, point or outer index. Its Loop
 // instructions run at each of its steps k' = 0, 1, ..., from left to right, and its folds (sum, prod, min, max) each

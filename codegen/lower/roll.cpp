@@ -10,7 +10,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::size_t kFewestSteps = 4;
-constexpr std::size_t kMostScalars = 400;  // parameters of a kernel on a GPU have 4 KiB
+constexpr std::size_t kMostScalars = 256;  // as many as of any recurrence: parameters have 4 KiB
 constexpr int kPoints = 4;                 // that a thread has where nothing is rolled
 constexpr std::size_t kTries = 4;
 constexpr std::int64_t kFree[] = {4, 16, 64};  // operations of a step that need nothing of the steps before
@@ -110,7 +110,7 @@ class Roller {
     for (std::size_t length = 1; length * kFewestSteps <= order_.size(); ++length) {
       std::size_t run = 0;
       for (std::size_t i = 0; i + length <= order_.size(); ++i) {
-        if (i + 2 * length <= order_.size() + length && i + length < order_.size() && repeats(i, length)) {
+        if (i + length < order_.size() && repeats(i, length)) {
           ++run;
           continue;
         }

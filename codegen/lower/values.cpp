@@ -235,7 +235,7 @@ class Selector : private Instructions {
 
   // --- Values -------------------------------------------------------------------------------------------------------
 
-  /// What points have is gone behind the reduction, also where it is the same at all of them.
+  /// Values of points are gone behind the reduction, also those that are the same at all of them.
   void forget_points() {
     std::erase_if(memo_, [&](const auto& known) { return ir_.instrs[known.second].region == Region::Point; });
   }
