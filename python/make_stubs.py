@@ -24,20 +24,22 @@ SLOTS = {
     "ipow": f"value: {NUMBER}, /) -> Array:  # type: ignore[misc]",
     **{prefix + "divmod": f"value: {NUMBER}, /) -> tuple[Array, Array]" for prefix in ("", "r")},
     "bool": "/) -> builtins.bool", "int": "/) -> int", "index": "/) -> int", "float": "/) -> float",
-    "len": "/) -> int", "iter": "/) -> Iterator[Array]", "contains": "key: object, /) -> builtins.bool",
+    "len": "/) -> int", "hash": "/) -> int", "iter": "/) -> Iterator[Array]", "contains": "key: object, /) -> builtins.bool",
     "getitem": "key: object, /) -> Array", "setitem": "key: object, value: object, /) -> None",
     "delitem": "key: object, /) -> None", "complex": ") -> complex", "buffer": "flags: int, /) -> memoryview",
     "release_buffer": "buffer: memoryview, /) -> None",
 }
 # Parameters and results that nanobind knows less about.
 ARGUMENTS = {"*arrays)": f"*arrays: {NUMBER})", "*arrays,": f"*arrays: {NUMBER},", "*keys": f"*keys: {NUMBER}",
-             "*args": "*args: Any", "**kwargs": "**kwargs: Any", "*columns": "*columns: object", "*states": f"*states: {NUMBER}",
+             "*args": "*args: Any", "**kwargs": "**kwargs: Any", "*columns": "*columns: object",
+             "*spacings": f"*spacings: {NUMBER}", "*states": f"*states: {NUMBER}",
              "*arrays_and_dtypes": "*arrays_and_dtypes: object", ": Callable,": ": Callable[..., Any],"}
 RESULTS = {
     "shape": "tuple[int, ...]", "item": "builtins.bool | int | float", "tolist": "Any", "evaluate": "Array",
     "__reduce__": "tuple[object, ...]", "__reduce_ex__": "tuple[object, ...]", "meshgrid": "list[Array]",
     "broadcast_arrays": "list[Array]", "unstack": "tuple[Array, ...]", "nonzero": "tuple[Array, ...]",
     "histogram": "tuple[Array, Array]", "histogramdd": "tuple[Array, list[Array]]", "aggregate": "Groups",
+    "where": "tuple[Array, ...]",
     "host_function": "tuple[Array, ...]", "cuda_kernel": "tuple[Array, ...]", "topk": "TopKResult",
     "unique_all": "UniqueAllResult", "unique_counts": "UniqueCountsResult", "unique_inverse": "UniqueInverseResult",
     "eigh": "EighResult", "slogdet": "SlogdetResult", "__call__": "Any", "__dlpack__": "Any",
@@ -110,7 +112,12 @@ def finished(text, module):
     text = text.replace("tarry._tarry.", "").replace("import tarry._tarry\n", "")
     added = ADDED + ("" if "__buffer__" in text else BUFFER)
     text = text.replace("__hash__: None = None", "__hash__: ClassVar[None]  # type: ignore[assignment]\n" + added)
-    lines = [annotated(line) if re.match(r"\s*def ", line) else line for line in text.split("\n")]
+    lines, home = [], ""
+    for line in text.split("\n"):
+        home = line if line.startswith("class ") else home
+        lines.append(annotated(line) if re.match(r"\s*def ", line) else line)
+        if home.startswith("class Dtype"):  # whose comparisons are no arrays
+            lines[-1] = re.sub(r"(value: object, /\) ->) Array:.*?( \.\.\.)?$", r"\1 builtins.bool:\2", lines[-1])
     types = "from collections.abc import Sequence\n\nfrom tarry import Array, Device, Dtype\n"
     ours = "" if module == "__init__" else types
     return "\n".join(lines).replace("\n\n", "\n" + IMPORTS + ours, 1)

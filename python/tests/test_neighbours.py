@@ -55,8 +55,8 @@ def test_ufuncs_of_numba_give_arrays():
     assert named(x, 3.0).tolist() == [2.0, 3.0, 3.0]
     y = ta.zeros(3, dtype=ta.float64)
     assert named(x, 3.0, out=y) is y and y.tolist() == [2.0, 3.0, 3.0]
-    with pytest.raises(TypeError):
-        named(x, 3.0, out=np.empty(3))
+    there = np.empty(3)
+    assert named(x, 3.0, out=there) is there and there.tolist() == [2.0, 3.0, 3.0]
 
     @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
     def running(values, out):
