@@ -197,11 +197,14 @@ TARRY_FN float tarry_pow_f32(float x, float y) {
   float power = tarry_from_bits_f32(tarry_bits_f32(y) & 0x7fffffffu);
   float result = (float)tarry_exp_f64((double)y * tarry_log_f64((double)base));
   float whole = (power + 0x1p23f) - 0x1p23f, half_power = 0.5f * power, half_whole = (half_power + 0x1p23f) - 0x1p23f;
-  int integer = (power >= 0x1p23f) | (whole == power);
-  int odd = integer & (power < 0x1p24f) & (half_whole != half_power);
-  result = ((x < 0) & (base <= 0x1.fffffep127f) & !integer) ? tarry_from_bits_f32(0x7fc00000u) : result;
-  result = odd ? tarry_from_bits_f32(tarry_bits_f32(result) | (tarry_bits_f32(x) & 0x80000000u)) : result;
-  return ((x == 1) | (y == 0) | ((base == 1) & (power > 0x1.fffffep127f))) ? 1.0f : result;
+  tarry_u32 integer = TARRY_MASK_32(power >= 0x1p23f) | TARRY_MASK_32(whole == power);
+  tarry_u32 odd = integer & TARRY_MASK_32(power < 0x1p24f) & TARRY_MASK_32(half_whole != half_power);
+  tarry_u32 undefined = ~integer & TARRY_MASK_32(x < 0) & TARRY_MASK_32(base <= 0x1.fffffep127f);
+  result = tarry_chosen_f32(undefined, tarry_from_bits_f32(0x7fc00000u), result);
+  result = tarry_from_bits_f32(tarry_bits_f32(result) | (tarry_bits_f32(x) & 0x80000000u & odd));
+  tarry_u32 one = TARRY_MASK_32(x == 1) | TARRY_MASK_32(y == 0);
+  one |= TARRY_MASK_32(base == 1) & TARRY_MASK_32(power > 0x1.fffffep127f);
+  return tarry_chosen_f32(one, 1.0f, result);
 }
 #endif
 // The angle in float64: x = n pi/2 + r. Below 2^20 two parts of pi/2 do; above, the bits of 2/pi that matter are

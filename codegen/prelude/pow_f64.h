@@ -48,14 +48,14 @@ TARRY_FN double tarry_pow_f64(double x, double y) { return pow(x, y); }
 #else
 TARRY_FN double tarry_pow_f64(double x, double y) {
   const double most = 0x1.fffffffffffffp1023;
-  double base = tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull);
-  double power = tarry_from_bits_f64(tarry_bits_f64(y) & 0x7fffffffffffffffull);
+  const tarry_u64 sign = 0x8000000000000000ull;
+  double base = tarry_from_bits_f64(tarry_bits_f64(x) & ~sign), power = tarry_from_bits_f64(tarry_bits_f64(y) & ~sign);
   struct tarry_pair_f64 log = tarry_pow_log_f64(base);
   double t = log.high * y, t_low = tarry_product_error_f64(log.high, y, t) + log.low * y;
-  int extreme = (base == 0) | (base > most) | (power > most);
-  double limit = base == 1 ? 0.0 : ((base > 1) == (y > 0) ? 800.0 : -800.0);
-  t = extreme ? limit : t;
-  t_low = (extreme | (t > 800.0) | (t < -800.0)) ? 0.0 : t_low;
+  double limit = (base - 1.0) * y > 0 ? 900.0 : -900.0;
+  t = tarry_chosen_f64(TARRY_MASK_64(base == 0) | TARRY_MASK_64(base > most), limit, t);
+  t = tarry_chosen_f64(TARRY_MASK_64(base == 1), 0.0, t);
+  t_low = ((t > 800.0) | (t < -800.0) | (t == 0)) ? 0.0 : t_low;
   t = t > 800.0 ? 800.0 : t;
   t = t < -800.0 ? -800.0 : t;
   double shifted = tarry_exp_shifted_f64(t), n = shifted - 0x1.8p52;
@@ -63,12 +63,13 @@ TARRY_FN double tarry_pow_f64(double x, double y) {
   tarry_u64 bits = tarry_bits_f64(shifted), half = bits >> 1;
   double result = e * tarry_from_bits_f64((half + 1023) << 52) * tarry_from_bits_f64((bits - half + 1023) << 52);
   double whole = (power + 0x1p52) - 0x1p52, half_power = 0.5 * power, half_whole = (half_power + 0x1p52) - 0x1p52;
-  int integer = (power >= 0x1p52) | (whole == power);
-  int odd = integer & (power < 0x1p53) & (half_whole != half_power);
-  result = ((x < 0) & (base <= most) & !integer) ? tarry_from_bits_f64(0x7ff8000000000000ull) : result;
-  result = odd ? tarry_from_bits_f64(tarry_bits_f64(result) | (tarry_bits_f64(x) & 0x8000000000000000ull)) : result;
-  result = ((x != x) | (y != y)) ? x + y : result;
-  return ((x == 1) | (y == 0)) ? 1.0 : result;
+  tarry_u64 integer = TARRY_MASK_64(power >= 0x1p52) | TARRY_MASK_64(whole == power);
+  tarry_u64 odd = integer & TARRY_MASK_64(power < 0x1p53) & TARRY_MASK_64(half_whole != half_power);
+  tarry_u64 undefined = ~integer & TARRY_MASK_64(x < 0) & TARRY_MASK_64(base <= most);
+  tarry_u64 added = (tarry_bits_f64(x) & sign & odd) | (0x7ff8000000000000ull & undefined);
+  result = tarry_from_bits_f64(tarry_bits_f64(result) | added);
+  result = tarry_chosen_f64(TARRY_MASK_64(x != x) | TARRY_MASK_64(y != y), x + y, result);
+  return tarry_chosen_f64(TARRY_MASK_64(x == 1) | TARRY_MASK_64(y == 0), 1.0, result);
 }
 #endif
 // A power of two keeps the squares in range. An infinity wins against a NaN.

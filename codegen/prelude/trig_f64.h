@@ -176,7 +176,7 @@ TARRY_FN double tarry_atan2_f64(double y, double x) {
   double side = tarry_from_bits_f64((tarry_bits_f64(x) & 0x8000000000000000ull) | 0x3ff0000000000000ull);
   double angle = tarry_atan_quotient_f64(a, b, side);
   angle = tarry_from_bits_f64(tarry_bits_f64(angle) | sign);
-  return ((x != x) | (y != y)) ? x + y : angle;
+  return tarry_chosen_f64(TARRY_MASK_64(x != x) | TARRY_MASK_64(y != y), x + y, angle);
 }
 #endif
 // |x| <= 1/2: x + x^3 Q(x^2). Above: pi/2 - 2 asin(s), s = sqrt((1 - |x|)/2), where x^2 becomes s^2.
