@@ -79,20 +79,33 @@ std::string disassembled(const ta::Array& result, const ta::graph::Target& targe
   return ta::support::run_process({"objdump", "-d", "--no-show-raw-insn", path.string()}).output;
 }
 
+template <class T = float>
 ta::Array leaf(std::vector<std::int64_t> shape) {
-  static const float element{};
+  static const T element{};
   return ta::borrow(&element, ta::Shape(shape));
+}
+
+/// Code of other machines, or instrumented, is not read.
+bool is_readable() {
+#if !defined(__x86_64__) || defined(TARRY_SANITIZE_NAME)
+  return false;
+#else
+  return ta::support::run_process({"objdump", "--version"}).succeeded();
+#endif
+}
+
+/// The packed instructions of the loop that has most of them.
+int most_arithmetic(const ta::Array& result, const char* level) {
+  int most = 0;
+  for (const int packed : arithmetic_of_loops(disassembled(result, *ta::graph::find_target(level))))
+    most = std::max(most, packed);
+  return most;
 }
 
 }  // namespace
 
 TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "[codegen][cpu]") {
-#if !defined(__x86_64__) || defined(TARRY_SANITIZE_NAME)
-  const bool readable = false;  // instrumented code is not vectorised, and the names of instructions are those of x86
-#else
-  const bool readable = ta::support::run_process({"objdump", "--version"}).succeeded();
-#endif
-  if (!readable) {
+  if (!is_readable()) {
     SUCCEED("nothing to read");
     return;
   }
@@ -123,10 +136,30 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "
   for (const Case& c : cases) {
     for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
       INFO(c.name << " for " << level);
-      int most = 0;
-      for (const int packed : arithmetic_of_loops(disassembled(c.formula(), *ta::graph::find_target(level))))
-        most = std::max(most, packed);
-      CHECK(most >= c.arithmetic);
+      CHECK(most_arithmetic(c.formula(), level) >= c.arithmetic);
     }
   }
+}
+
+TEST_CASE("vector loops: functions of an array and a number are vectors as those of two arrays are",
+          "[codegen][cpu]") {
+  if (!is_readable()) {
+    SUCCEED("nothing to read");
+    return;
+  }
+  const ta::Scope on_cpu(ta::cpu);
+  const auto check = [](const ta::Array& x) {
+    const std::vector<std::pair<const char*, std::function<ta::Array()>>> cases = {
+        {"pow(x, 2.7)", [&] { return ta::pow(x, 2.7); }},      {"pow(2.7, x)", [&] { return ta::pow(2.7, x); }},
+        {"atan2(x, 2.7)", [&] { return ta::atan2(x, 2.7); }},  {"atan2(2.7, x)", [&] { return ta::atan2(2.7, x); }},
+        {"hypot(x, 2.7)", [&] { return ta::hypot(x, 2.7); }},  {"hypot(2.7, x)", [&] { return ta::hypot(2.7, x); }},
+    };
+    for (const auto& [name, formula] : cases)
+      for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+        INFO(name << " of " << ta::name(x.dtype()) << " for " << level);
+        CHECK(most_arithmetic(formula(), level) >= 4);
+      }
+  };
+  check(leaf({1 << 20}));
+  check(leaf<double>({1 << 20}));
 }
