@@ -193,8 +193,11 @@ std::optional<CombinedAxis::States> CombinedAxis::by_loop(const States& states, 
   mode = mode_of(next);
   Edge chain = level;
   for (std::size_t i = 0; i < next.size(); ++i) chain = node(Op::LoopNext, bool_, {}, {earlier[i], next[i], chain}, 0);
+  const bool inside = std::ranges::any_of(states, [](const Edge& e) { return e.node()->in_loop != 0; });
   return each(earlier, [&](const Edge& e) {
-    return node(Op::LoopStack, e.node()->dtype, states.front().node()->shape(), {e, chain}, axis_);
+    const Edge all = node(Op::LoopStack, e.node()->dtype, states.front().node()->shape(), {e, chain}, axis_);
+    all.node()->in_loop = inside ? 1 : 0;  // a value of a level of another loop
+    return all;
   });
 }
 

@@ -1,4 +1,5 @@
-// Loops with a body of yours: recurrences that are one kernel. Calls record and check; nothing is computed.
+// Loops with a body of yours: recurrences that are one kernel. Calls record and check; a while_loop over a whole array
+// runs at once.
 #pragma once
 
 #include <tarry/array.h>
@@ -31,18 +32,19 @@ struct Scanned {
 using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span<const Array> xs)>;
 
 /// Goes along an axis with values that are carried from level to level: {carries, ys} = body(carries, xs at the level).
-/// The body is recorded when scan is called, with arrays that stand for the values of any level: elementwise operations
-/// of them, and of arrays of any size from outside that broadcast to them. The whole is one kernel: a thread for each
-/// lane, an element of the other axes, goes over all levels with its carries in registers. What makes xs and init is
-/// computed there too where it is elementwise and nothing else reads it.
-/// Shapes: an x has the axis, a level of it has not. Carries and ys broadcast to the lanes; the ys of the result have
-/// the lanes' shape and the axis. An init is broadcast to what the body makes of it.
-/// Dtypes: a carry keeps its dtype.  Bits: those of the same operations level by level.
-/// Throws InvalidArgument where an x lacks the axis, extents along it differ, there is no length, the body returns
-/// another number of carries or another dtype, or anything but elementwise operations is applied to values of a level,
-/// another scan among them; reading such a value throws where it is read.
-/// Example: `ta::scan(std::vector{ta::ones({})}, {}, ta::ScanBody([](auto c, auto) { return ta::Scanned{{c[0] * 2},
-/// {c[0]}}; }), {.length = 4}).ys[0]` is `[1. 2. 4. 8.]`.
+/// The body is recorded when scan is called, with arrays that stand for the values of any level. Where all it does is
+/// elementwise, with arrays of any size from outside that broadcast to the lanes, the whole is one kernel: a thread for
+/// each lane, an element of the other axes, goes over all levels with its carries in registers. What makes xs and init
+/// is computed there too where it is elementwise and nothing else reads it. A body that mixes lanes, by a sum, a slice,
+/// a product, a loop of its own, is copied for each level; the copies are fused as other operations are. Shapes: an x
+/// has the axis, a level of it has not. Carries and ys of an elementwise body broadcast to the lanes, and an init is
+/// broadcast to what the body makes of it; the ys of the result have the lanes' shape and the axis. Where lanes are
+/// mixed, a carry keeps its shape, and a y has its own and the axis. Dtypes: a carry keeps its dtype.  Bits: those of
+/// the same operations level by level. Throws InvalidArgument where an x lacks the axis, extents along it differ, there
+/// is no length, or the body returns another number of carries, another dtype or, where it mixes lanes, another shape;
+/// reading a value of a level throws where it is read. Example: `ta::scan(std::vector{ta::ones({})}, {},
+/// ta::ScanBody([](auto c, auto) { return ta::Scanned{{c[0] * 2}, {c[0]}}; }), {.length = 4}).ys[0]` is
+/// `[1. 2. 4. 8.]`.
 [[nodiscard]] TARRY_EXPORT Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body,
                                         LoopOptions options = {},
                                         std::source_location where = std::source_location::current());
@@ -80,14 +82,16 @@ namespace detail {
 /// Repeats state = body(state) while condition(state), element by element: an element is done once its condition is
 /// false, and keeps its state from then on. The state is a list of arrays; both functions take a span of them. One
 /// kernel, in which a thread leaves its loop when its elements are done; what makes init is computed there too where it
-/// is elementwise and nothing else reads it.
-/// Shapes: those of all states and of the condition broadcast; so the results.  Dtypes: a state keeps its dtype.
-/// Bits: those of the same operations round by round, with `where(condition, next, state)` after each.
-/// Throws InvalidArgument where the condition is not bool, the body returns another number of arrays or another dtype,
-/// anything but elementwise operations is applied to the state, another loop among them, or the limit is negative;
-/// reading a value of the state throws where it is read.
-/// Example: `ta::while_loop([](auto s) { return s[0] < 100; }, [](auto s) { return std::vector{s[0] * 2}; },
-/// std::vector{ta::array({1, 3, 200})})[0]` is `[128 192 200]`.
+/// is elementwise and nothing else reads it. Condition and body may mix elements of small axes, as those of a scan.
+/// Where they mix more, as the norm of a long vector does, the loop runs when it is recorded, and is done when no
+/// element has a round left: several rounds at a time, between which the host looks. Rounds in vain are at most one in
+/// four. Shapes: those of all states and of the condition broadcast; so the results. Where elements are mixed, a state
+/// keeps its shape.  Dtypes: a state keeps its dtype. Bits: those of the same operations round by round, with
+/// `where(condition, next, state)` after each. Throws InvalidArgument where the condition is not bool, the body returns
+/// another number of arrays, another dtype or, where elements are mixed, another shape, the limit is negative, or the
+/// loop has to run where its state has no values: in the body of another one, in a function that is replayed; reading a
+/// value of the state throws where it is read. Example: `ta::while_loop([](auto s) { return s[0] < 100; }, [](auto s) {
+/// return std::vector{s[0] * 2}; }, std::vector{ta::array({1, 3, 200})})[0]` is `[128 192 200]`.
 template <class States, class Condition, class Body>
   requires std::convertible_to<const States&, std::span<const Array>> &&
            std::invocable<Condition&, std::span<const Array>> && std::invocable<Body&, std::span<const Array>>

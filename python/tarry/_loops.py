@@ -31,9 +31,10 @@ def _like(tree, leaves):
 def scan(f, init, xs=None, length=None, *, axis=0, reverse=False):
     """Goes along an axis with values that are carried from level to level: carry, y = f(carry, x).
 
-    f is recorded once, with arrays that stand for the values of any level: elementwise operations of them, and of
-    arrays from outside that broadcast to them. The whole is one kernel, with a thread for each element of the other
-    axes and the carries in registers. init, xs, carries and ys are arrays, or tuples, lists and dicts of them; xs is
+    f is recorded once, with arrays that stand for the values of any level. Where its operations are elementwise, with
+    arrays from outside that broadcast, the whole is one kernel, with a thread for each element of the other axes and the
+    carries in registers. An f may also mix elements, by a sum, a slice or a product; then carries keep their shapes.
+    Small vectors and matrices stay in registers; an f that mixes more than a few elements is copied for each level. init, xs, carries and ys are arrays, or tuples, lists and dicts of them; xs is
     None where there is only a length, a y may be None.
 
     Returns the last carry, and the ys of all levels along the axis.
@@ -52,11 +53,12 @@ def scan(f, init, xs=None, length=None, *, axis=0, reverse=False):
 
 
 def while_loop(cond_fun, body_fun, init_val, *, limit=2**31 - 1):
-    """Repeats state = body_fun(state) while cond_fun(state), element by element, in one kernel.
+    """Repeats state = body_fun(state) while cond_fun(state), element by element; elementwise functions make one kernel.
 
-    Both are recorded once, with arrays that stand for the state of any round: elementwise operations of them, and of
-    arrays from outside that broadcast to them. An element whose condition is false keeps its state from then on. The
-    state is an array, or a tuple, list or dict of them; limit bounds the rounds.
+    Both are recorded once, with arrays that stand for the state of any round. An element whose condition is false keeps
+    its state from then on. Where one of them mixes many elements, as the norm of a long vector does, the loop
+    runs at once, several rounds at a time, until no element has a round left. The state is an array, or a tuple, list or dict of them; limit
+    bounds the rounds.
 
     Returns the state at the end.
     """

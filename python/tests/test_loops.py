@@ -40,11 +40,62 @@ def test_mistakes_are_errors_of_python_and_lose_nothing():
     with pytest.raises(ZeroDivisionError):
         ta.scan(lambda c, x: 1 // 0, 0.0, x)
     assert "test_loops.py" in repr(ta.scan(lambda c, x: (c, c), 0.0, x)[1])
-    with pytest.raises(ValueError, match="elementwise.*test_loops.py"):
-        ta.scan(lambda c, x: (c, ta.sum(x)), 0.0, x)
+    with pytest.raises(ValueError, match="keeps its shape.*test_loops.py"):
+        ta.scan(lambda c, x: (c + x, ta.sum(x)), 0.0, x)
     with pytest.raises(ValueError, match="body of a scan"):
         ta.scan(lambda c, x: (c, x) if float(x[0]) > 0 else (x, c), 0.0, x)
     np.testing.assert_array_equal(x, A)
+
+
+def test_a_body_may_mix_elements():
+    weights = RNG.uniform(-1, 1, (7, 7)) / 3
+    w = ta.asarray(weights)
+
+    def step(h, x):
+        h = ta.tanh(h @ w + x)
+        return h, {"norm": ta.sum(h * h), "first": h[:2]}
+
+    last, ys = ta.scan(step, ta.zeros(7, dtype=ta.float64), ta.asarray(A))
+    h = np.zeros(7)
+    for k in range(50):
+        h = np.tanh(h @ weights + A[k])
+        np.testing.assert_allclose(ys["norm"][k], np.sum(h * h), rtol=1e-12)
+        np.testing.assert_allclose(ys["first"][k], h[:2], rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(last, h, rtol=1e-11, atol=1e-14)
+
+
+def test_a_loop_in_the_body_of_another():
+    def outer(c, x):
+        sums, _ = ta.scan(lambda s, y: (s + c[0] * y, None), ta.asarray(0.0, dtype=ta.float64), x)
+        return c + sums, sums
+
+    last, ys = ta.scan(outer, ta.ones(2, dtype=ta.float64), ta.asarray(A))
+    c = np.ones(2)
+    for k in range(50):
+        sums = np.sum(c[0] * A[k])
+        np.testing.assert_allclose(ys[k], sums, rtol=1e-9, atol=1e-12)
+        c = c + sums
+    np.testing.assert_allclose(last, c, rtol=1e-9, atol=1e-12)
+
+
+def test_a_while_loop_about_the_whole_array():
+    m = RNG.uniform(-1, 1, (20, 20))
+    spd, b = m @ m.T + np.eye(20), RNG.uniform(-1, 1, 20)
+    a, right = ta.asarray(spd), ta.asarray(b)
+
+    def step(s):
+        p, rr = a @ s["p"], ta.vecdot(s["r"], s["r"])
+        alpha = rr / ta.vecdot(s["p"], p)
+        r = s["r"] - alpha * p
+        return {"x": s["x"] + alpha * s["p"], "r": r, "p": r + ta.vecdot(r, r) / rr * s["p"], "n": s["n"] + 1}
+
+    start = {"x": ta.zeros_like(right), "r": right, "p": right, "n": ta.asarray(0)}
+    done = ta.while_loop(lambda s: ta.vecdot(s["r"], s["r"]) > 1e-20, step, start)
+    np.testing.assert_allclose(done["x"], np.linalg.solve(spd, b), rtol=1e-7)
+    assert 5 < int(done["n"]) < 60
+    with pytest.raises(ValueError, match="no values yet"):
+        ta.scan(lambda c, x: (ta.while_loop(lambda s: ta.sum(s) < 9, lambda s: s + 1, c), x), ta.zeros(7),
+                ta.asarray(A))
 
 
 def test_recurrences_with_names():

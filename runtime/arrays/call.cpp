@@ -204,8 +204,9 @@ std::vector<Edge> checked_inputs(std::string_view op, const std::vector<Array>& 
   for (const Array& x : inputs) {
     all.push_back(detail::edge(x, op, where));
     if (all.back().node()->in_loop)
-      TARRY_THROW(InvalidArgument, std::string(op), where,
-                  graph::Typed(all.back()).str() + " is a value of the body of a loop, which is elementwise");
+      TARRY_THROW(
+          InvalidArgument, std::string(op), where,
+          graph::Typed(all.back()).str() + " is a value of the body of a loop, which has none when this is called");
   }
   return all;
 }

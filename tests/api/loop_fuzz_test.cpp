@@ -33,6 +33,26 @@ struct Drawn {
   std::vector<std::size_t> carries, ys, asked;
   bool computed_xs;
   bool asks_all;  ///< for what is carried out and stacked too
+  bool mixes;     ///< lanes, at some levels of its operations
+
+  /// An operation that mixes lanes: its result has the shape and the dtype of a.
+  static ta::Array mixed(int kind, const ta::Array& a, const ta::Array& b) {
+    if (a.ndim() == 0) return a + ta::astype(ta::sum(b), a.dtype());
+    switch (kind) {
+      case 7: return a - ta::astype(ta::max(a, -1, {.keepdims = true}), a.dtype());
+      case 8: return ta::flip(a, {0});
+      case 9: return ta::roll(a, 1, {-1});
+      case 10: return ta::sort(a);
+      case 11: return ta::astype(ta::cumulative_sum(a, {.axis = -1}), a.dtype());
+      case 12: return ta::concat(Arrays{a(ta::slice(1, ta::none)), a(ta::slice(0, 1))}, 0);
+      default: {
+        return ta::scan(
+                   ta::min(b) + ta::zeros(a(0).shape(), a.dtype()), a,
+                   [&](const ta::Array& c, const ta::Array& x) { return std::pair(ta::maximum(c, x), c + ta::min(b)); })
+            .second;
+      }
+    }
+  }
 
   static void compute(const std::vector<Operation>& operations, Arrays& values) {
     for (const Operation& o : operations) {
@@ -44,7 +64,8 @@ struct Drawn {
         case 3: values.push_back(ta::minimum(a, b)); break;
         case 4: values.push_back(ta::maximum(a, b)); break;
         case 5: values.push_back(-a); break;
-        default: values.push_back(ta::where(a < b, a, values[o.c])); break;
+        case 6: values.push_back(ta::where(a < b, a, values[o.c])); break;
+        default: values.push_back(mixed(o.kind, a, b)); break;
       }
     }
   }
@@ -91,7 +112,8 @@ Drawn draw(Random& r) {
   Drawn d;
   d.dtype = dtypes[below(r, 5)];
   const int rank = below(r, 3), levels = 1 + below(r, 12);
-  d.axis = below(r, rank + 1);
+  d.mixes = below(r, 3) == 0;
+  d.axis = d.mixes ? 0 : below(r, rank + 1);
   d.reverse = below(r, 2) == 0;
   d.computed_xs = below(r, 2) == 0;
   std::vector<std::int64_t> lanes;
@@ -99,7 +121,7 @@ Drawn draw(Random& r) {
   const auto narrowed = [&] {
     std::vector<std::int64_t> shape = lanes;
     for (std::int64_t& extent : shape)
-      if (below(r, 4) == 0) extent = 1;
+      if (!d.mixes && below(r, 4) == 0) extent = 1;
     return shape;
   };
   for (int i = 1 + below(r, 3); i > 0; --i) {
@@ -108,11 +130,12 @@ Drawn draw(Random& r) {
     d.xs.push_back(noise(r, shape, d.dtype));
   }
   for (int i = below(r, 4); i > 0; --i)
-    d.init.push_back(noise(r, below(r, 3) == 0 ? ta::Shape() : narrowed(), d.dtype));
+    d.init.push_back(noise(r, !d.mixes && below(r, 3) == 0 ? ta::Shape() : narrowed(), d.dtype));
   for (int i = below(r, 2); i > 0; --i) d.outside.push_back(noise(r, narrowed(), d.dtype));
   std::size_t values = d.init.size() + d.xs.size() + d.outside.size();
   const auto any = [&] { return static_cast<std::size_t>(below(r, static_cast<int>(values))); };
-  for (int i = 1 + below(r, 6); i > 0; --i, ++values) d.body.push_back({below(r, 7), any(), any(), any()});
+  for (int i = 1 + below(r, 6); i > 0; --i, ++values)
+    d.body.push_back({below(r, d.mixes ? 14 : 7), any(), any(), any()});
   for (std::size_t i = 0; i < d.init.size(); ++i) d.carries.push_back(any());
   for (int i = 1 + below(r, 2); i > 0; --i) d.ys.push_back(any());
   d.asks_all = below(r, 2) == 0;

@@ -1,5 +1,6 @@
 // Wrong bodies of scans, and wrong calls of recurrences with names.
 #include <tarry/kernel.h>
+#include <tarry/linalg.h>
 
 #include "tests/errors/rows.h"
 
@@ -25,12 +26,14 @@ void add_scan_rows(ErrorRows& rows) {
              [] { scan_of([](const Array&, const Array& x) { return std::pair(Array(), x); }); });
   rows.wrong("scan", {"carry 0 is float32 () and becomes float64 ()", "astype"},
              [] { scan_of([](const Array& c, const Array& x) { return std::pair(astype(c, float64), x); }); });
-  rows.wrong("scan", {"sum float32", "a value of a level", "elementwise"}, [] {
-    (void)scan(zeros({2}), zeros({3, 2}), [](const Array& c, const Array& x) { return std::pair(c, sum(x)); });
+  rows.wrong("scan", {"carry 0 is float32 () and becomes float32 (2)", "sum", "keeps its shape"}, [] {
+    (void)scan(zeros({}), zeros({3, 2}), [](const Array& c, const Array& x) { return std::pair(c * x, x + sum(x)); });
   });
-  rows.wrong("scan", {"the body of another loop has no loop"}, [] {
+  rows.wrong("while_loop", {"matmul", "runs when it is recorded", "no values yet"}, [] {
     scan_of([](const Array& c, const Array& x) {
-      return scan(c, zeros({2}), [&](const Array& d, const Array& y) { return std::pair(d + x, y); });
+      const auto grows = [](const Array& d) { return d < 3.f; };
+      const auto step = [](const Array& d) { return d + sum(matmul(ones({2, 2}) * d, ones({2, 2}))); };
+      return std::pair(while_loop(grows, step, c), x);
     });
   });
   rows.wrong("scan", {"uses a value of the body of another loop"}, [] {

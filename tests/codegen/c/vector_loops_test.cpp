@@ -141,8 +141,7 @@ TEST_CASE("vector loops: the work of a kernel is done by packed instructions", "
   }
 }
 
-TEST_CASE("vector loops: functions of an array and a number are vectors as those of two arrays are",
-          "[codegen][cpu]") {
+TEST_CASE("vector loops: functions of an array and a number are vectors as those of two arrays are", "[codegen][cpu]") {
   if (!is_readable()) {
     SUCCEED("nothing to read");
     return;
@@ -150,9 +149,9 @@ TEST_CASE("vector loops: functions of an array and a number are vectors as those
   const ta::Scope on_cpu(ta::cpu);
   const auto check = [](const ta::Array& x) {
     const std::vector<std::pair<const char*, std::function<ta::Array()>>> cases = {
-        {"pow(x, 2.7)", [&] { return ta::pow(x, 2.7); }},      {"pow(2.7, x)", [&] { return ta::pow(2.7, x); }},
-        {"atan2(x, 2.7)", [&] { return ta::atan2(x, 2.7); }},  {"atan2(2.7, x)", [&] { return ta::atan2(2.7, x); }},
-        {"hypot(x, 2.7)", [&] { return ta::hypot(x, 2.7); }},  {"hypot(2.7, x)", [&] { return ta::hypot(2.7, x); }},
+        {"pow(x, 2.7)", [&] { return ta::pow(x, 2.7); }},     {"pow(2.7, x)", [&] { return ta::pow(2.7, x); }},
+        {"atan2(x, 2.7)", [&] { return ta::atan2(x, 2.7); }}, {"atan2(2.7, x)", [&] { return ta::atan2(2.7, x); }},
+        {"hypot(x, 2.7)", [&] { return ta::hypot(x, 2.7); }}, {"hypot(2.7, x)", [&] { return ta::hypot(2.7, x); }},
     };
     for (const auto& [name, formula] : cases)
       for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
