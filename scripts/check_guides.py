@@ -245,6 +245,7 @@ def main():
     paths = [root / "README.md", root / "docs/README.md", *sorted((root / "docs/guides").glob("*.md"))]
     texts = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
     texts = {page: text for page, text in texts.items() if page.endswith(options.page or "")}
+    shutil.rmtree(root / "tarry-dump", ignore_errors=True)  # commands write there: of an earlier run
     with tempfile.TemporaryDirectory() as work:
         options.work = options.keep or pathlib.Path(work)
         if options.keep:

@@ -36,8 +36,11 @@ TARRY_FN float tarry_from_bits_f32(tarry_u32 u) { union tarry_cell_f32 c; c.bits
 TARRY_FN tarry_u64 tarry_bits_f64(double x) { union tarry_cell_f64 c; c.value = x; return c.bits; }
 TARRY_FN double tarry_from_bits_f64(tarry_u64 u) { union tarry_cell_f64 c; c.bits = u; return c.value; }
 #endif
-#ifndef __CUDACC__
+// The select of integers up to 32 bits is TARRY_PICK_32, of all other types TARRY_PICK.
+#define TARRY_PICK(C, A, B) ((C) ? (A) : (B))
 // Selection by bits, for what may or may not vary in a loop: gcc makes no vectors where a condition comes from outside.
+//== chosen : core
+#ifndef __CUDACC__
 #define TARRY_MASK_32(C) (-(tarry_u32)(C))
 #define TARRY_MASK_64(C) (-(tarry_u64)(C))
 TARRY_FN float tarry_chosen_f32(tarry_u32 mask, float a, float b) {
@@ -47,8 +50,6 @@ TARRY_FN double tarry_chosen_f64(tarry_u64 mask, double a, double b) {
   return tarry_from_bits_f64((tarry_bits_f64(a) & mask) | (tarry_bits_f64(b) & ~mask));
 }
 #endif
-// The select of integers up to 32 bits is TARRY_PICK_32, of all other types TARRY_PICK.
-#define TARRY_PICK(C, A, B) ((C) ? (A) : (B))
 //== compare : core : equal not_equal less less_equal greater greater_equal
 #define TARRY_COMPARE(S, T) \
   TARRY_FN tarry_u8 tarry_equal_##S(T a, T b) { return (tarry_u8)(a == b); } \

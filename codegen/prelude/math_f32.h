@@ -188,7 +188,7 @@ TARRY_FN float tarry_hypot_f32(float x, float y) {
 //== logaddexp_f32 : logaddexp_parts_f64
 TARRY_FN float tarry_logaddexp_f32(float a, float b) { return (float)tarry_logaddexp_simple_f64((double)a, (double)b); }
 // In float64 neither the logarithm nor its product with y can lose what float32 shows, and |x|^y needs no care at its ends.
-//== pow_f32 : exp_f64 log_f64
+//== pow_f32 : exp_f64 log_f64 chosen
 #ifdef __CUDACC__
 TARRY_FN float tarry_pow_f32(float x, float y) { return powf(x, y); }
 #else

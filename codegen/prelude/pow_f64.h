@@ -42,7 +42,7 @@ TARRY_FN struct tarry_pair_f64 tarry_pow_log_f64(double x) {
 #endif
 // exp(y log|x|), where both ends are clamped, then the cases of C's Annex F: an odd y takes over the sign of x, another
 // integer drops it, and no integer gives NaN; x^0 and 1^y are 1 even for a NaN, and (-1)^inf is 1.
-//== pow_f64 : pow_log_f64 exp_parts_f64
+//== pow_f64 : pow_log_f64 exp_parts_f64 chosen
 #ifdef __CUDACC__
 TARRY_FN double tarry_pow_f64(double x, double y) { return pow(x, y); }
 #else

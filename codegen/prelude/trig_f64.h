@@ -161,7 +161,7 @@ TARRY_FN double tarry_atan_f64(double x) {
 }
 #endif
 // Both infinite is as both 1, both zero as 0 over 1. Scaling keeps sums from overflow and comparisons from denormals.
-//== atan2_f64 : atan_parts_f64
+//== atan2_f64 : atan_parts_f64 chosen
 #ifdef __CUDACC__
 TARRY_FN double tarry_atan2_f64(double y, double x) { return atan2(y, x); }
 #else
