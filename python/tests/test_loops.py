@@ -41,7 +41,7 @@ def test_mistakes_are_errors_of_python_and_lose_nothing():
         ta.scan(lambda c, x: 1 // 0, 0.0, x)
     assert "test_loops.py" in repr(ta.scan(lambda c, x: (c, c), 0.0, x)[1])
     with pytest.raises(ValueError, match="keeps its shape.*test_loops.py"):
-        ta.scan(lambda c, x: (c + x, ta.sum(x)), 0.0, x)
+        ta.scan(lambda c, x: (c + x, ta.sum(x)), ta.asarray(0.0, dtype=ta.float64), x)
     with pytest.raises(ValueError, match="body of a scan"):
         ta.scan(lambda c, x: (c, x) if float(x[0]) > 0 else (x, c), 0.0, x)
     np.testing.assert_array_equal(x, A)
@@ -94,8 +94,7 @@ def test_a_while_loop_about_the_whole_array():
     np.testing.assert_allclose(done["x"], np.linalg.solve(spd, b), rtol=1e-7)
     assert 5 < int(done["n"]) < 60
     with pytest.raises(ValueError, match="no values yet"):
-        ta.scan(lambda c, x: (ta.while_loop(lambda s: ta.sum(s) < 9, lambda s: s + 1, c), x), ta.zeros(7),
-                ta.asarray(A))
+        ta.scan(lambda c, x: (ta.while_loop(lambda s: ta.sum(s) < 9, lambda s: s + 1, c), x), ta.zeros(100), length=3)
 
 
 def test_recurrences_with_names():
