@@ -30,7 +30,7 @@ struct RoutineSpec {
   Dtype dtype{};  ///< of the first operand
   graph::RoutineAttributes::Way way{};
   std::int64_t rows = 1, n = 1, m = 1;
-  std::vector<RankRange> ranks = {};  ///< of a Sort on the CPU: those read, in order and apart; none where all may be
+  std::vector<RankRange> ranks = {};  ///< of a Sort: those read, in order and apart; none where all may be
   [[nodiscard]] bool reversed() const { return way == graph::RoutineAttributes::Way::Reversed; }
   [[nodiscard]] std::string str() const;  ///< "sort f32 (4, 1000)"
 };

@@ -1,4 +1,4 @@
-// The kernels of routines as text. Only routine*.cpp and sort.cpp include this.
+// The kernels of routines as text, which only the files of routines include.
 #pragma once
 
 #include <span>
@@ -33,6 +33,13 @@ std::size_t sort_scratch(const RoutineSpec& spec);
 std::vector<KernelSource> sort_kernels(const RoutineSpec& spec);
 std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 std::int64_t sort_launch_count(const RoutineSpec& spec);
+
+// Sort and Argsort of which few elements of long rows are read.
+bool selects(const RoutineSpec& spec);
+std::size_t select_scratch(const RoutineSpec& spec);
+std::vector<KernelSource> select_kernels(const RoutineSpec& spec);
+std::vector<RoutineLaunch> select_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch);
+std::int64_t select_launch_count(const RoutineSpec& spec);
 
 // Searchsorted and Bincount.
 std::vector<KernelSource> run_kernels(const RoutineSpec& spec);

@@ -1,6 +1,6 @@
 // Sort and Argsort as CUDA C. A row of up to kInBlock elements is one thread block's, sorted in shared memory by its
 // keys and places (Batcher's network: the place makes every key different, so the result is that of a stable sort).
-// Longer rows are sorted byte by byte (radix.h).
+// Longer rows are sorted byte by byte (radix.h), or not at all where few of their elements are read (select.cpp).
 #include <fmt/format.h>
 
 #include "codegen/cuda/radix.h"
@@ -85,9 +85,13 @@ KernelSource move_kernel(const RoutineSpec& spec, const LongRow& row, const Radi
 
 }  // namespace
 
-std::size_t sort_scratch(const RoutineSpec& spec) { return fits_in_block(spec) ? 0 : LongRow(spec).bytes; }
+std::size_t sort_scratch(const RoutineSpec& spec) {
+  if (selects(spec)) return select_scratch(spec);
+  return fits_in_block(spec) ? 0 : LongRow(spec).bytes;
+}
 
 std::vector<KernelSource> sort_kernels(const RoutineSpec& spec) {
+  if (selects(spec)) return select_kernels(spec);
   const std::string key = key_function(spec, Zeros::Apart), bits = bits_type(spec.dtype);
   if (fits_in_block(spec)) {
     const TextPart parts[] = {{"$KEY", key},
@@ -109,10 +113,12 @@ std::vector<KernelSource> sort_kernels(const RoutineSpec& spec) {
 }
 
 std::int64_t sort_launch_count(const RoutineSpec& spec) {
+  if (selects(spec)) return select_launch_count(spec);
   return fits_in_block(spec) ? 1 : 3 * static_cast<std::int64_t>(itemsize(spec.dtype));
 }
 
 std::vector<RoutineLaunch> sort_launches(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  if (selects(spec)) return select_launches(spec, operands, scratch);
   TARRY_ASSERT(operands.size() == 2);
   void *const x = operands[0], *const result = operands[1];
   if (fits_in_block(spec)) {

@@ -164,7 +164,7 @@ std::vector<RoutineSpec> every_kernel() {
   std::vector<RoutineSpec> specs;
   for (const Dtype dtype : kAll) {
     for (const std::int64_t n : {std::int64_t{100}, std::int64_t{5000}, std::int64_t{1} << 33})
-      for (const Op op : {Op::Sort, Op::Argsort}) specs.push_back({op, dtype, Way::Reversed, 3, n});
+      for (const Op op : {Op::Sort, Op::Argsort}) specs.push_back({op, dtype, Way::Reversed, 3, n, n});
     specs.push_back({Op::Searchsorted, dtype, Way::Usual, 1, 100, 100});
   }
   for (const Dtype dtype : {int64, uint64, float32, float64})
