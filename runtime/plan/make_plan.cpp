@@ -324,7 +324,7 @@ class PlanMaker {
       spec.rows = from[0];
       spec.m = n.op == graph::Op::Solve ? to[2] : spec.n;
     }
-    if (graph::is_sort(n.op) && !target_.is_cuda()) {
+    if (graph::is_sort(n.op)) {
       std::vector<codegen::RankRange> ranks = ranks_read(id);
       if (n.op == graph::Op::Sort)
         spec.ranks = std::move(ranks);

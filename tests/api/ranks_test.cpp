@@ -72,6 +72,28 @@ TEST_CASE("ranks: elements at few ranks are those of a whole sort, in every dtyp
   });
 }
 
+TEST_CASE("ranks: of rows so long that a GPU looks at a sample, and of many", "[sort]") {
+  ta::test::on_every_device([](ta::Device) {
+    constexpr std::int64_t n = (1 << 20) - 7;
+    for (const ta::Dtype dtype : {ta::uint8, ta::int32, ta::float32, ta::float64})
+      for (const std::int64_t kinds : {0, 5}) {
+        const ta::Array x = numbers(n, dtype, kinds, kinds == 5);
+        check(x, n / 2 - 1, n / 2 + 1, false);
+        check(x, n - 300, n, true);
+        const ta::Array sorted = ta::sort(x), whole = sorted_whole(x, -1, false);
+        const auto some = [](const ta::Array& a) {
+          return ta::concat({a(ta::slice(n / 10, n / 10 + 2)), a(ta::slice(n / 2, n / 2 + 1)),
+                             a(ta::slice(n / 5 * 4, n / 5 * 4 + 2)), a(ta::slice(n - 1, n))});
+        };
+        CHECK(are_same(some(sorted), some(whole)));
+      }
+    const ta::Array rows = ta::reshape(numbers(300 * 7000, ta::float32, 0, true), {300, 7000});
+    check(rows, 3499, 3501, false);
+    check(rows, 6999, 7000, true);
+    check(rows, 0, 250, false);
+  });
+}
+
 TEST_CASE("ranks: several at once, in rows and in rows that threads share", "[sort]") {
   for (const char* threads : {"1", "2", "5"}) {
     const ta::test::Setting count("TARRY_NUM_THREADS", threads);
