@@ -1,5 +1,5 @@
 // Targets on a GPU: the few elements of a sort of long rows that are read, without the sort. Passes over a row count
-// digits of keys and narrow down where each rank is, from the highest digit (radix selection). Of a very long row a
+// digits of keys and narrow down where each rank is, from the highest digit (radix selection). Of a long row a
 // sample bounds the ranks first (Floyd and Rivest, "Expected time bounds for selection", 1975): one pass keeps what is
 // within the bounds, and the others read that alone. Everything is decided on the GPU, by counts of integers: which
 // thread counts first shows in no result, as keys and places together are all different.
@@ -24,8 +24,8 @@ constexpr std::int64_t kShortestRow = 2049;  // elements of a row; one thread bl
 constexpr std::int64_t kMostElements = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kMostTargets = 8;
 constexpr std::int64_t kMostWanted = 1 << 14;  // elements that are put in order, each compared with all
-constexpr std::int64_t kSampled = 1 << 19;     // elements of a row that is worth a sample
-constexpr std::int64_t kMostSample = 1 << 17;
+constexpr std::int64_t kSampled = 1 << 19;     // elements of all rows that are worth samples
+constexpr std::int64_t kLeastSample = 512, kMostSample = 1 << 17;
 constexpr std::int64_t kSampleOfAPart = 1024;
 constexpr std::size_t kMostWindows = 4;
 constexpr std::int64_t kMostParts = 2048;  // of all rows: enough for any GPU
@@ -94,7 +94,7 @@ struct SelectedRows : Targets {
         tiles((s.n + tile - 1) / tile),
         parts(std::clamp<std::int64_t>(kMostParts / s.rows, 1, std::max<std::int64_t>(tiles / 2, 1))),
         wanted(range ? range->to - range->from : 0) {
-    if (s.n >= kSampled && windows.size() <= kMostWindows) sample = std::min(s.n / 16, kMostSample);
+    if (s.rows * s.n >= kSampled && windows.size() <= kMostWindows) take_sample();
     sample_parts = std::clamp<std::int64_t>(sample / kSampleOfAPart, 1, parts);
     room = sample == 0 ? 0 : std::max((tiles + parts - 1) / parts * tile / 8, tile);
     bounds = sample == 0 ? 0 : 2 * windows.size();
@@ -139,7 +139,6 @@ struct SelectedRows : Targets {
     const auto in_sample = static_cast<std::int64_t>(std::floor(share * all + side * spare));
     return in_sample < sample ? std::max<std::int64_t>(in_sample, -1) : -1;
   }
-
   [[nodiscard]] std::vector<Launches> launched() const {
     std::vector<Launches> all{{kBegin, 1}};
     if (sample != 0) {
@@ -150,6 +149,17 @@ struct SelectedRows : Targets {
     all.push_back({kFinish, 1});
     if (range) all.push_back({kOrder, 1});
     return all;
+  }
+
+  /// None where rows are so short that it would leave too much between its bounds.
+  void take_sample() {
+    sample = std::min(spec.n / 16, kMostSample);
+    std::int64_t kept = 0;
+    for (const RankRange& w : windows) {
+      const std::int64_t high = bound(w.to - 1, 1);
+      kept += (high < 0 ? sample : high) - std::max<std::int64_t>(bound(w.from, -1), 0);
+    }
+    if (sample < kLeastSample || kept > sample / 12) sample = 0;
   }
 
   const RoutineSpec& spec;

@@ -69,6 +69,8 @@ TEST_CASE("topk: of rows so long that a sample is worth its while", "[sort][topk
     const ta::Array rising = ta::reshape(ta::astype(ta::arange(3 * n), ta::float64), {3, n});
     for (const bool largest : {false, true}) check(rising, 1000, 1, largest);
     for (const bool largest : {false, true}) check(ta::sin(rising), 100, 1, largest);
+    check(ta::reshape(tied(2500 * 300, ta::float32), {2500, 300}), 100, 0, true);
+    check(ta::reshape(tied(70 * 10'000, ta::float32), {70, 10'000}), 200, 1, true);
   });
 }
 

@@ -145,6 +145,13 @@ TEST_CASE("select kernels: few elements of a sort on the emulated GPU are those 
 
 TEST_CASE("select kernels: a sample bounds the ranks of very long rows", "[routine][sort][sweep]") {
   constexpr std::int64_t n = (1 << 19) + 3;
+  const std::vector<RoutineSpec> of_rows = {
+      first_places(float32, Way::Usual, 60, 9000, 1), first_places(float32, Way::Reversed, 60, 9000, 200),
+      at_ranks(float32, Way::Usual, 9, 60'000, {{30'000, 30'001}, {59'999, 60'000}})};
+  const Emulated rows(of_rows);
+  for (const RoutineSpec& spec : of_rows)
+    for (const Kind kind : {Kind::Bits, Kind::Equal, Kind::Rising})
+      check(spec, elements(float32, spec.rows * spec.n, kind, 3), rows);
   for (const Dtype dtype : part_of_sweep(std::vector{uint8, float16, float32, int32, float64, int64}, 3)) {
     std::vector<RoutineSpec> specs = selections(dtype, dtype == int32 ? Way::Reversed : Way::Usual, 1, n);
     specs.push_back(first_places(dtype, Way::Reversed, 2, n, 300));
