@@ -59,17 +59,17 @@ void check_same(const ta::Array& got, const ta::Array& expected) {
   for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(same_bits<double>(a[i], b[i]));
 }
 
-/// Along the first axis, and along the second one where a y has an axis.
+/// Along the first axis; along the second one, where a y has an axis, from the last level to the first.
 void check_scan(const ta::Array& init, const ta::Array& xs, const Step& step, int axes = 2) {
-  for (int axis = 0; axis < axes; ++axis)
-    for (const bool reverse : {false, true}) {
-      INFO("axis " << axis << ", reverse " << reverse);
-      const ta::Array along = ta::moveaxis(xs, 0, axis);
-      const auto [last, ys] = ta::scan(init, along, step, {.axis = axis, .reverse = reverse});
-      const auto [last_one, ys_one] = one_by_one(init, along, step, axis, reverse);
-      check_same(last, last_one);
-      check_same(ys, ys_one);
-    }
+  for (int axis = 0; axis < axes; ++axis) {
+    INFO("axis " << axis);
+    const bool reverse = axis == 1;
+    const ta::Array along = ta::moveaxis(xs, 0, axis);
+    const auto [last, ys] = ta::scan(init, along, step, {.axis = axis, .reverse = reverse});
+    const auto [last_one, ys_one] = one_by_one(init, along, step, axis, reverse);
+    check_same(last, last_one);
+    check_same(ys, ys_one);
+  }
 }
 
 }  // namespace
