@@ -17,6 +17,8 @@ constexpr std::size_t kMostOperations = 1024;  // of a level
 constexpr std::int64_t kMostInOrder = 32;      // elements that tree R takes one after the other
 constexpr int kNone = -1;
 
+bool is_few(std::size_t elements) { return elements > 0 && elements <= kMostElements; }
+
 /// The elementwise op that a reduction is made of.
 std::optional<Op> combines_by(Op op) {
   switch (op) {
@@ -83,7 +85,7 @@ Components::Components(const Body& body, std::span<const Edge> given, int lanes,
         !std::ranges::equal(shape.span().first(static_cast<std::size_t>(lanes)), extents_.span()))
       return;
     const Form form{shape, leading};
-    if (form.count() > kMostElements) return;
+    if (!is_few(form.count())) return;
     forms_.emplace(e.node(), form);
   }
   for (const Node* n : body.order())
@@ -128,7 +130,7 @@ bool Components::add(const Node& n) {
   for (std::size_t j = 0; j < lanes.size(); ++j)
     if (lanes[j] == kNone || form.shape[lanes[j]] != extents_[static_cast<int>(j)]) return false;
   operations_ += info(n.op).op_class == OpClass::Map ? form.count() : 0;
-  if (form.count() > kMostElements || operations_ > kMostOperations) return false;
+  if (!is_few(form.count()) || operations_ > kMostOperations) return false;
   forms_.emplace(&n, form);
   return true;
 }

@@ -54,9 +54,10 @@ class LoopRecorder {
     while (!call_body())
       if (++tries == inits_.size() + 2) refuse(where_, "the carries grow from level to level");
     const Body body(level_.node(), made());
-    if (body.reads_lost() || Body(nullptr, inits_).reads_lost() || Body(nullptr, xs_).reads_lost())
+    const bool given_inside = is_inside(inits_) || is_inside(xs_);
+    if (body.reads_lost() || (given_inside && (Body(nullptr, inits_).reads_lost() || Body(nullptr, xs_).reads_lost())))
       refuse(where_, "the body uses a value of the body of another loop");
-    inside_ = body.reads_outside() || is_inside(inits_) || is_inside(xs_);
+    inside_ = given_inside || body.reads_outside();
     if (nexts_.empty() && ys_.empty()) refuse(where_, "the body returns nothing");
     if (body.mixing() != nullptr) {
       check_shapes(*body.mixing());

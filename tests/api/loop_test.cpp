@@ -10,6 +10,7 @@
 
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/message_of.h"
 #include "tests/helpers/same_bits.h"
 
 namespace ta = tarry;
@@ -82,15 +83,6 @@ ta::Counters check_scan(const Arrays& init, const Arrays& xs, const ta::ScanBody
 ta::Scanned linear(std::span<const ta::Array> c, std::span<const ta::Array> x) {
   const ta::Array next = c[0] * x[0] + x[1];
   return {{next}, {next}};
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const ta::InvalidArgument& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace

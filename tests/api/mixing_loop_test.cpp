@@ -12,6 +12,7 @@
 
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
+#include "tests/helpers/message_of.h"
 #include "tests/helpers/same_bits.h"
 #include "tests/helpers/test.h"
 
@@ -41,15 +42,6 @@ std::pair<ta::Array, ta::Array> one_by_one(ta::Array carry, const ta::Array& xs,
     ys[static_cast<std::size_t>(k)] = y;
   }
   return {carry, ta::stack(ys, axis)};
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const ta::Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 void check_same(const ta::Array& got, const ta::Array& expected) {
@@ -245,6 +237,10 @@ TEST_CASE("scan: no levels and no lanes, where the body mixes", "[loop]") {
   CHECK(none.first.to_vector<float>() == std::vector<float>(6, 1.f));
   const auto thin = ta::scan(ta::ones({0, 3}), ta::zeros({4, 0, 3}), step);
   CHECK(thin.second.to_vector<float>() == std::vector<float>(12, 0.f));
+  const auto flipped = [](const ta::Array& c, const ta::Array& x) { return std::pair(ta::flip(c, {1}), ta::flip(x)); };
+  const auto empty = ta::scan(ta::ones({2, 0}), ta::zeros({4, 2, 0}), flipped);
+  CHECK(empty.first.shape() == ta::Shape{2, 0});
+  CHECK(empty.second.shape() == ta::Shape{4, 2, 0});
 }
 
 TEST_CASE("scan: many levels of a body that mixes are evaluated in portions, whose kernels they share", "[loop]") {
