@@ -168,16 +168,32 @@ inline GraphEdge slice(Maker& m, GraphEdge x, const Dims& start, const Dims& ext
   return m.view(x, map, extents);
 }
 
-/// The compiler's messages on the kernels of `graphs`, each of another name, for an architecture.
+/// The compiler's messages on kernels, by their names, for an architecture.
+inline std::vector<runtime::KernelResources> compiled(const std::map<std::string, KernelSource>& sources,
+                                                      const char* arch) {
+  std::vector<const KernelSource*> unit;
+  for (const auto& [entry, source] : sources) unit.push_back(&source);
+  return runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources;
+}
+
+/// Kernels of routines, by their names, compile without spills for an architecture.
+inline void check_without_spills(const std::map<std::string, KernelSource>& sources, const char* arch) {
+  for (const auto& [entry, source] : sources) CHECK(source.text.find('$') == std::string::npos);
+  for (const runtime::KernelResources& r : compiled(sources, arch)) {
+    INFO(arch << " " << r.entry << ": " << r.registers << " registers, " << r.stack_bytes << " bytes of stack");
+    CHECK(r.spill_store_bytes + r.spill_load_bytes == 0);
+    CHECK(r.stack_bytes == 0);
+  }
+}
+
+/// The compiler's messages on the kernels of `graphs`, each of another name.
 inline std::vector<runtime::KernelResources> compiled(const std::vector<Maker>& graphs, const char* arch) {
   std::map<std::string, KernelSource> sources;
   for (const Maker& m : graphs) {
     KernelSource s = codegen::render_cuda(lowered(m, arch).ir, target(arch));
     sources.emplace(s.entry, std::move(s));
   }
-  std::vector<const KernelSource*> unit;
-  for (const auto& [entry, source] : sources) unit.push_back(&source);
-  return runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources;
+  return compiled(sources, arch);
 }
 
 /// Every kernel compiles without spills for one of the architectures, each day for the next; for all in a whole sweep.
