@@ -56,6 +56,19 @@ bool is_integer_parameter(SlotKind kind) {
 
 bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
+/// What gcc does otherwise for a kernel. Ordered anew, the statements of a long point keep more values alive than there
+/// are registers, unless gcc counts them; its search for common parts takes the square of their number. Guards do not
+/// vary along a loop, which gcc would otherwise write once for each way past them.
+std::string gcc_options(const KernelIr& ir) {
+  constexpr int kLengthy = 150;  // instructions by the op table
+  int instructions = 0;
+  for (const Instr& instr : ir.instrs)
+    if (instr.kind == InstrKind::Compute) instructions += graph::info(instr.op).cost;
+  std::string options = instructions > kLengthy ? R"("sched-pressure", "no-gcse")" : "";
+  if (!ir.guards.empty()) options += fmt::format(R"({}"no-tree-dominator-opts")", options.empty() ? "" : ", ");
+  return options;
+}
+
 std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Inside ? instr.index : instr.guard; }
 
 }  // namespace
@@ -65,6 +78,8 @@ std::uint32_t guard_of(const Instr& instr) { return instr.kind == InstrKind::Ins
 void CWriter::preamble() {
   SharedText macros{"TARRY_INDEPENDENT", std::string(kMacros)};
   add_shared(shared_, macros);
+  if (const std::string options = gcc_options(ir); !options.empty())
+    label(fmt::format("#pragma GCC push_options\n#pragma GCC optimize({})", options));
   const std::string text = parameter_struct(parameters_);
   label(std::string_view(text).substr(0, text.size() - 1));
   if (!ir.guards.empty()) inside_function();
@@ -78,6 +93,7 @@ std::string CWriter::share(std::string_view name, const std::function<void()>& w
 }
 
 KernelSource CWriter::finish() {
+  if (!gcc_options(ir).empty()) label("#pragma GCC pop_options");
   const std::vector<std::string> functions = expressions.functions();
   KernelSource source = finish_kernel(ir, Dialect::C, take(), parameters_, functions, std::move(shared_));
   source.point_cost = point_cost(ir);

@@ -12,6 +12,7 @@ namespace tarry::graph {
 struct Draft {
   std::vector<NodeId> nodes;
   std::vector<NodeId> producers;                    // nodes outside that it reads, once each
+  std::vector<NodeId> at_point;                     // those that it reads at its own point
   std::vector<std::pair<NodeId, NodeId>> barriers;  // edges through memory: these two groups never merge
   Mode mode{};
   bool reduces = false, scans = false;
@@ -21,7 +22,8 @@ struct Draft {
   std::uint32_t point_space = 0, outer_space = 0;  // squeezed shape ids
   ReduceKey key = kNoId;
   int statements = 0, reductions = 0;
-  int live = 0;  // words that a point holds at once, or more
+  int instructions = 0;  // at a point
+  int live = 0;          // words that a point holds at once, or more
   NodeId first = kNoId, last = 0;
 
   /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.

@@ -83,6 +83,7 @@ class Greedy {
     d.nodes = {id};
     d.mode = n.mode;
     d.statements = 1;
+    d.instructions = info(n.op).cost;
     d.live = kWords;
     d.first = d.last = id;
     d.point_space = d.outer_space = f_.space(id);
@@ -136,18 +137,21 @@ class Greedy {
         s = f_.source(id, i);
       const NodeId p = s.edge.node;
       if (f_.free(p)) continue;
-      add_producer(drafts_[id], p);
-      if (!f_.computed(p)) continue;
+      add(drafts_[id].producers, p);
       Access access = Access::Moved;
       if (same_shape || is_elementwise(s.map, s.shape, g_.shapes[f_.read_shape(id, i)])) access = Access::Elementwise;
+      if (access == Access::Elementwise) add(drafts_[id].at_point, p);
+      if (!f_.computed(p)) continue;
       if (f_.from_memory(id, i)) access = Access::Memory;
       pending.push_back({p, g_.bytes(p), i, access, s.map});
     }
     return pending;
   }
 
-  static void add_producer(Draft& d, NodeId p) {
-    if (std::find(d.producers.begin(), d.producers.end(), p) == d.producers.end()) d.producers.push_back(p);
+  static bool contains(const std::vector<NodeId>& list, NodeId p) { return std::ranges::find(list, p) != list.end(); }
+
+  static void add(std::vector<NodeId>& list, NodeId p) {
+    if (!contains(list, p)) list.push_back(p);
   }
 
   void join_producer(NodeId id, const Pending& p) {
@@ -195,9 +199,15 @@ class Greedy {
     for (NodeId p : std::vector<NodeId>(draft(id).producers)) {
       const auto [last, first_reader] = last_reader_.try_emplace({p, draft(id).point_space}, id);
       if (first_reader) continue;
-      if (find(last->second) != find(id)) merge(find(last->second), find(id), kNoId, Via::Sibling);
+      if (find(last->second) != find(id) && worth(draft(last->second), draft(id), p))
+        merge(find(last->second), find(id), kNoId, Via::Sibling);
       last->second = id;
     }
+  }
+
+  /// False for two long groups that may read different parts of `p`: the search weighs them.
+  [[nodiscard]] bool worth(const Draft& a, const Draft& b, NodeId p) const {
+    return a.instructions + b.instructions <= limits_.unrelated || (contains(a.at_point, p) && contains(b.at_point, p));
   }
 
   void note(NodeId producer, NodeId consumer, Reason reason) { out_.unfused.push_back({producer, consumer, reason}); }
@@ -342,12 +352,14 @@ class Greedy {
     drafts_[b] = {};
     parent_[b] = a;
     to.nodes.insert(to.nodes.end(), from.nodes.begin(), from.nodes.end());
-    for (NodeId p : from.producers) add_producer(to, p);
+    for (NodeId p : from.producers) add(to.producers, p);
+    for (NodeId p : from.at_point) add(to.at_point, p);
     std::erase_if(to.producers, [&](NodeId p) { return f_.scheduled(p) && parent_[p] != kNoId && find(p) == a; });
     to.scatter |= from.scatter;
     to.places |= from.places;
     to.barriers.insert(to.barriers.end(), from.barriers.begin(), from.barriers.end());
     to.statements += from.statements;
+    to.instructions += from.instructions;
     to.live = united_live_;
     to.reductions += from.reductions;
     to.first = std::min(to.first, from.first);
@@ -393,7 +405,7 @@ class Greedy {
     d.live += kWords * static_cast<int>(recomputed.size());
     d.places |= places;
     for (NodeId b : boundary) {
-      add_producer(d, b);
+      add(d.producers, b);
       if (f_.computed(b)) {
         d.barriers.emplace_back(b, id);
         draft(b).barriers.emplace_back(b, id);

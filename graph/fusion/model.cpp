@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
-#include "graph/fusion/live.h"
-
 namespace tarry::graph {
 namespace {
 
 enum Region : std::uint8_t { kRow, kOuter, kPoint };
-constexpr int kLoopAxis = 30;  // beyond those of a space
+constexpr int kLoopAxis = 30;    // beyond those of a space
+constexpr double kApart = 1.01;  // launches that a kernel of unrelated parts counts for each of them
 
 }  // namespace
 
@@ -156,6 +155,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   seen_loads_.clear();
   seen_buffers_.clear();
   loaded_.clear();
+  readings_.clear();
   stored_bytes_ = 0;
   row_kernel_ = ambiguous_ = nests_ = gathers_ = false;
   if (kernel.members.empty()) {
@@ -384,7 +384,10 @@ std::uint32_t KernelModel::load(const Step& s) {
   const Place& p = places_[s.place];
   bool varies = false;
   if (axis_ >= 0) varies = p.axes >> axis_ & 1;
-  if (seen_loads_.insert(slot_of << 32 | s.place | std::uint64_t{s.memory} << 63, 0).second) {
+  const auto [number, fresh_load] = seen_loads_.insert(slot_of << 32 | s.place | std::uint64_t{s.memory} << 63,
+                                                       static_cast<std::uint32_t>(loaded_.size()));
+  last_load_ = number;
+  if (fresh_load) {
     loaded_.push_back({buffer, s});
     std::int64_t elements = 1;
     for (int a = 0; a < space_.size(); ++a) {
@@ -408,8 +411,12 @@ bool KernelModel::want_inputs() {
     if (n.op == Op::Update && c.loop != kNoId) return fail(Reason::ReductionChain);
     const int only = n.op == Op::Update ? decide(c.node, c.place) : -1;
     const std::uint32_t place = f_.op_class(c.node) == OpClass::Reduce ? loop_place(c) : c.place;
-    for (int i = 0; i < n.n_inputs; ++i)
-      if (only < 0 || only == i) found[i] = want(step(c.node, i, place));
+    for (int i = 0; i < n.n_inputs; ++i) {
+      if (only >= 0 && only != i) continue;
+      last_load_ = kNoId;
+      found[i] = want(step(c.node, i, place));
+      if (last_load_ != kNoId) readings_.emplace_back(static_cast<std::uint32_t>(at), last_load_);
+    }
     if (out_.reason != Reason::Fused) return false;
     std::copy(found, found + Node::kMaxInputs, requests_[at].inputs);
     requests_[at].decided = only >= 0;
@@ -480,26 +487,6 @@ bool KernelModel::check_reductions() {
   return !row_kernel_ || (!nests_ && f_.reduce_space(key_).rows(limits_)) || fail(Reason::WholeReduction);
 }
 
-/// A long kernel has registers for what it holds at once.
-bool KernelModel::holds_all() {
-  if (!limits_.long_kernel(static_cast<int>(requests_.size()))) return true;
-  order_.clear();
-  for (std::size_t at = 0; at < requests_.size(); ++at) order_.push_back(std::uint64_t{requests_[at].node} << 32 | at);
-  std::sort(order_.begin(), order_.end());
-  std::vector<std::uint64_t> last_use(requests_.size());  // by request
-  for (const std::uint64_t at : order_) {
-    const auto request = static_cast<std::uint32_t>(at);
-    last_use[request] = at;
-    for (const std::uint32_t in : requests_[request].inputs)
-      if (in < kLoad) last_use[in] = at;
-  }
-  const auto number = [](std::uint64_t at) { return static_cast<std::uint32_t>(at); };
-  const int most = most_live(
-      order_, [&](std::uint64_t at) { return last_use[number(at)]; },
-      [&](std::uint64_t at) { return words(g_.nodes[requests_[number(at)].node].dtype); });
-  return most <= limits_.live || fail(Reason::Limit);
-}
-
 void KernelModel::count() {
   const bool empty = points_ == 0 && rows_ == 0;
   double bytes = empty ? 0 : static_cast<double>(stored_bytes_);
@@ -516,7 +503,7 @@ void KernelModel::count() {
     const bool is_walked_box = key_ != kNoId && c.region == kPoint && f_.op_class(c.node) == OpClass::Update;
     instructions += times * steps * (is_walked_box ? cost_.walked_box : info(g_.nodes[c.node].op).cost);
   }
-  out_.seconds = (empty ? 0 : cost_.seconds_per_launch) + bytes / cost_.bytes_per_second +
+  out_.seconds = (empty ? 0 : cost_.seconds_per_launch * (1 + kApart * unrelated())) + bytes / cost_.bytes_per_second +
                  instructions / cost_.instructions_per_second;
   if (scatter_ != kNoId) out_.seconds += scatter_seconds();
 }

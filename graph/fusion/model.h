@@ -129,6 +129,7 @@ class KernelModel {
   bool find_regions();
   bool check_reductions();
   bool holds_all();
+  int unrelated();
   void count();
   [[nodiscard]] std::uint32_t slot_axes() const;
   [[nodiscard]] double slots_without(const Place& place, std::uint32_t slots) const;
@@ -198,6 +199,10 @@ class KernelModel {
   int reductions_ = 0;
   std::vector<Computed> requests_;
   std::vector<Buffer> buffers_;
+  std::uint32_t last_load_ = kNoId;                                // of loaded_, that was wanted last
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> readings_;  // requests, and what of loaded_ they load
+  std::vector<std::uint32_t> parents_, first_load_;
+  std::vector<int> of_part_;
   std::vector<MemberInput> member_inputs_;
   std::vector<NodeId> live_;
   std::vector<std::uint32_t> reduced_;             // what reductions take

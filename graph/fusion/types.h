@@ -42,6 +42,7 @@ struct Limits {
   int statements = 640;  ///< what a compiler is asked for at once
   int walking = 256;     ///< the same along an axis, where the text of a point stands several times
   int live = 0;          ///< words of 32 bits that a long kernel holds at a point at once; 0: any number
+  int unrelated = 128;   ///< instructions of parts that share a kernel to save a launch and nothing else
   int buffers = 32;
   int reductions = 8;
   int scans = 2;

@@ -7,6 +7,7 @@
 // do neither stays below its Reshape, to be copied. So does a leaf whose elements lie apart below an update of memory
 // or a call of a library.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "graph/fusion/trace.h"
@@ -192,6 +193,7 @@ class Reshaper {
   Graph run() {
     for (GraphEdge& root : g_.roots) root = beneath(root);
     find_shapes();
+    keep_shapes();
     NodeId at = 0;
     return Rewriter(g_).run([&](Rewriter& r, const GraphNode& n) { return rewrite(r, n, at++); });
   }
@@ -225,6 +227,47 @@ class Reshaper {
         want(input, passes_on ? wanted_[id] : g_.nodes[input].shape);
       }
     }
+  }
+
+  /// Elementwise ops that a reshaping parts from what they read, for a call: they keep their shape, since a call reads
+  /// memory, which has none.
+  void keep_shapes() {
+    std::vector<NodeId> group(g_.nodes.size());
+    std::iota(group.begin(), group.end(), NodeId{0});
+    const auto find = [&](NodeId id) {
+      while (group[id] != id) id = group[id] = group[group[id]];
+      return id;
+    };
+    std::vector<bool> parted(g_.nodes.size()), bound(g_.nodes.size());  // bound: something but a call reads a reshaping
+    for (NodeId id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      const GraphNode& n = g_.nodes[id];
+      if (wanted_[id] == kNoId) continue;
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const NodeId p = n.inputs[i].node;
+        if (n.op == Op::Reshape || g_.nodes[p].op == Op::Reshape)
+          bound[p] = bound[p] || (n.op == Op::Reshape ? bound[id] : !is_call(n.op));
+        if (takes_another(id) && takes_another(p) && g_.nodes[p].shape == n.shape) group[find(p)] = find(id);
+      }
+    }
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      if (!takes_another(id)) continue;
+      if (bound[id]) bound[find(id)] = true;
+      const GraphNode& n = g_.nodes[id];
+      for (int i = 0; i < n.n_inputs; ++i) {
+        const NodeId p = n.inputs[i].node;
+        const bool computed = info(g_.nodes[p].op).op_class >= OpClass::Update;
+        if (computed && !takes_another(p) && g_.nodes[p].shape == n.shape) parted[find(id)] = true;
+      }
+    }
+    std::vector<NodeId> kept;
+    for (NodeId id = 0; id < g_.nodes.size(); ++id)
+      if (takes_another(id) && parted[find(id)] && !bound[find(id)]) kept.push_back(id);
+    for (const NodeId id : kept) wanted_[id] = g_.nodes[id].shape;
+  }
+
+  /// True if an elementwise op is to take another shape.
+  [[nodiscard]] bool takes_another(NodeId id) const {
+    return is_map(g_.nodes[id]) && wanted_[id] != kNoId && wanted_[id] != g_.nodes[id].shape;
   }
 
   void want(NodeId id, ShapeId shape) { wanted_[id] = wanted_[id] == kNoId || wanted_[id] == shape ? shape : kMany; }

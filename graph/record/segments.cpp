@@ -152,8 +152,11 @@ Array count_places(std::string_view called, const Array& places, std::int64_t gr
 
 std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where) {
   std::pair<Array, Array> e{astype(min(x, {}, {}, where), dtype, where), astype(max(x, {}, {}, where), dtype, where)};
-  const Array* const both[] = {&e.first, &e.second};
-  detail::evaluate(both, Where(where));
+  // What is computed for them is kept for what follows, unless it is long: that may be computed in parts.
+  constexpr std::size_t kKept = std::size_t{256} << 20;
+  const Array* const all[] = {&e.first, &e.second, &x};
+  const bool keeps = static_cast<std::size_t>(x.size(where)) * itemsize(x.dtype(where)) <= kKept;
+  detail::evaluate(std::span(all).first(keeps ? 3 : 2), Where(where));
   return e;
 }
 

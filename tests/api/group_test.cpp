@@ -53,6 +53,14 @@ TEST_CASE("group: bincount counts, adds up weights, and has minlength bins at le
   });
 }
 
+TEST_CASE("group: what is counted is computed once, for its range and for its bins", "[group]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = ta::astype(ta::abs(ta::array({0.5, 2.5, -1.5, 2.0})), ta::int64);
+  CHECK_FALSE(x.is_evaluated());
+  CHECK(int64s(ta::bincount(x)) == Ints{1, 1, 2});
+  CHECK(x.is_evaluated());
+}
+
 TEST_CASE("group: bincount of many elements in few and in many bins is exact", "[group]") {
   ta::test::on_every_device([](ta::Device) {
     for (const std::int64_t bins : {3, 5000, 100'000}) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -56,12 +57,17 @@ inline std::vector<float> ramp(std::size_t n) {
 }
 
 /// The recorded graph behind arrays.
-inline graph::Snapshot snapshot_of(std::initializer_list<const Array*> arrays) {
+template <class Arrays>
+graph::Snapshot snapshot_of_all(const Arrays& arrays) {
   std::vector<graph::Edge> roots;
-  for (const Array* a : arrays) roots.push_back(detail::edge(*a, "test", {}));
+  for (const Array& a : arrays) roots.push_back(detail::edge(a, "test", {}));
   const std::lock_guard lock(graph::engine_mutex());
   graph::Node* blocked = nullptr;
   return graph::take_snapshot(roots, &blocked);
+}
+
+inline graph::Snapshot snapshot_of(std::initializer_list<const Array*> arrays) {
+  return snapshot_of_all(std::views::transform(arrays, [](const Array* a) -> const Array& { return *a; }));
 }
 
 }  // namespace tarry::test

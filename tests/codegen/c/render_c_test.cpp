@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "codegen/c/render.h"
 #include "codegen/render/common.h"
 #include "support/env.h"
 #include "support/file.h"
@@ -93,6 +94,20 @@ TEST_CASE("render c: axpy with a scalar parameter", "[codegen][cpu]") {
       REQUIRE(same_bits(out, expected));
     }
   }
+}
+
+TEST_CASE("render c: gcc counts the registers of a long point, and does not copy loops for their guards",
+          "[codegen][cpu]") {
+  const auto chain = [](int length) {
+    IrBuilder b(Schedule::Pointwise, 1);
+    Value x = b.load(float64, "1");
+    for (int i = 0; i < length; ++i) x = b.op(Op::Exp, float64, {x});
+    b.store(x, "1");
+    return render_c_pointwise(b.ir, *graph::find_target("x86-64-v3")).text;
+  };
+  CHECK_THAT(chain(2), !Catch::Contains("#pragma GCC optimize"));
+  CHECK_THAT(chain(40), Catch::Contains("#pragma GCC optimize(\"sched-pressure\", \"no-gcse\")"));
+  CHECK_THAT(chain(40), Catch::Contains("#pragma GCC pop_options"));
 }
 
 TEST_CASE("render c: three dimensions, every stride class, offsets, iota and mixed dtypes", "[codegen][cpu]") {

@@ -11,10 +11,17 @@ namespace ta = tarry;
 
 namespace {
 
-ta::runtime::CompiledPlan plan_of(std::initializer_list<const ta::Array*> arrays, const char* target = "sm_90") {
-  const ta::graph::Snapshot s = ta::test::snapshot_of(arrays);
+ta::runtime::CompiledPlan plan_of(const ta::graph::Snapshot& s, const char* target) {
   const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
   return ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(), nullptr);
+}
+
+ta::runtime::CompiledPlan plan_of(std::initializer_list<const ta::Array*> arrays, const char* target = "sm_90") {
+  return plan_of(ta::test::snapshot_of(arrays), target);
+}
+
+ta::runtime::CompiledPlan plan_of(const std::vector<ta::Array>& arrays, const char* target = "sm_90") {
+  return plan_of(ta::test::snapshot_of_all(arrays), target);
 }
 
 ta::Array vector_of(std::size_t n) { return ta::asarray(ta::test::ramp(n)); }
@@ -185,6 +192,19 @@ TEST_CASE("fusion: short columns are rows of one thread", "[graph][fusion]") {
   CHECK(plan_of({&y}).counters.launches == 1);
 }
 
+TEST_CASE("fusion: what a call reads flat is computed in its own shape, beside what it is made of", "[graph][fusion]") {
+  const ta::Array x = vector_of(400), table = ta::asarray(ta::test::ramp(16));
+  const ta::Array apart = ta::abs(ta::expand_dims(x, 1) - ta::expand_dims(x, 0));
+  const ta::Array of_maps = ta::reshape(ta::sqrt(apart) + 1.0f, {400 * 400});
+  const ta::Array of_sums = ta::reshape(ta::sqrt(ta::sum(ta::expand_dims(apart, 2) * table, 2)), {400 * 400});
+  for (const ta::Array& flat : {of_maps, of_sums}) {
+    const ta::Array found = ta::searchsorted(table, flat);
+    const auto plan = plan_of({&found});
+    CHECK(plan.counters.kernels == 1);
+    CHECK(plan.counters.bytes_temporary == 400 * 400 * 4);
+  }
+}
+
 TEST_CASE("plan: temporaries with disjoint lifetimes share memory", "[runtime][plan]") {
   ta::Array y = matrix_of(300, 500);
   for (int i = 0; i < 6; ++i) y = ta::exp(y - ta::sum(y, 0, {.keepdims = true}));
@@ -220,6 +240,30 @@ TEST_CASE("plan: a chain of equal links is one kernel text", "[runtime][plan]") 
   ta::Array y = vector_of(1000);
   for (int i = 0; i < 12800; ++i) y = y * 1.5f;
   CHECK(plan_of({&y}).counters.kernels <= 2);
+}
+
+TEST_CASE("fusion: long formulas that share nothing are apart, as few texts; short ones share a launch",
+          "[graph][fusion]") {
+  for (const char* target : {"sm_90", "x86-64-v3"}) {
+    const ta::Array x = matrix_of(48, 5000);
+    const auto rows = [&](auto formula) {
+      std::vector<ta::Array> outputs;
+      for (std::int64_t row = 0; row < 48; ++row) outputs.push_back(formula(x(row)));
+      return plan_of(outputs, target);
+    };
+    const auto lengthy = rows([](const ta::Array& v) { return ta::tanh(ta::exp(v) / (1.0f + ta::exp(-v))); });
+    CHECK(lengthy.counters.launches >= 12);
+    CHECK(lengthy.counters.kernels <= 3);
+    CHECK(lengthy.counters.bytes_read == 48 * 5000 * 4);
+    CHECK(rows([](const ta::Array& v) { return v + 1.0f; }).counters.launches <= 4);
+  }
+}
+
+TEST_CASE("fusion: formulas that share what they read share a kernel, however long", "[graph][fusion]") {
+  const ta::Array x = vector_of(1 << 22);
+  std::vector<ta::Array> outputs;
+  for (int i = 1; i <= 12; ++i) outputs.push_back(ta::tanh(ta::exp(x * static_cast<float>(i))));
+  CHECK(plan_of(outputs).counters.launches == 1);
 }
 
 TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again",
