@@ -56,7 +56,7 @@ bool is_integer_parameter(SlotKind kind) {
 
 bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
-/// What gcc does otherwise for a kernel. Ordered anew, the statements of a long point keep more values alive than there
+/// Options of gcc for a kernel. Ordered anew, the statements of a long point keep more values alive than there
 /// are registers, unless gcc counts them; its search for common parts takes the square of their number. Guards do not
 /// vary along a loop, which gcc would otherwise write once for each way past them.
 std::string gcc_options(const KernelIr& ir) {

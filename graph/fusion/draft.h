@@ -26,6 +26,11 @@ struct Draft {
   int live = 0;          // words that a point holds at once, or more
   NodeId first = kNoId, last = 0;
 
+  static bool among(const std::vector<NodeId>& list, NodeId p) { return std::ranges::find(list, p) != list.end(); }
+  static void add(std::vector<NodeId>& list, NodeId p) {
+    if (!among(list, p)) list.push_back(p);
+  }
+
   /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.
   [[nodiscard]] bool reads(const FusionGraph& f, const Fusion& found, NodeId producer) const {
     const auto inputs_of = [&](NodeId v, auto is_it) {

@@ -137,21 +137,15 @@ class Greedy {
         s = f_.source(id, i);
       const NodeId p = s.edge.node;
       if (f_.free(p)) continue;
-      add(drafts_[id].producers, p);
+      Draft::add(drafts_[id].producers, p);
       Access access = Access::Moved;
       if (same_shape || is_elementwise(s.map, s.shape, g_.shapes[f_.read_shape(id, i)])) access = Access::Elementwise;
-      if (access == Access::Elementwise) add(drafts_[id].at_point, p);
+      if (access == Access::Elementwise) Draft::add(drafts_[id].at_point, p);
       if (!f_.computed(p)) continue;
       if (f_.from_memory(id, i)) access = Access::Memory;
       pending.push_back({p, g_.bytes(p), i, access, s.map});
     }
     return pending;
-  }
-
-  static bool contains(const std::vector<NodeId>& list, NodeId p) { return std::ranges::find(list, p) != list.end(); }
-
-  static void add(std::vector<NodeId>& list, NodeId p) {
-    if (!contains(list, p)) list.push_back(p);
   }
 
   void join_producer(NodeId id, const Pending& p) {
@@ -207,7 +201,8 @@ class Greedy {
 
   /// False for two long groups that may read different parts of `p`: the search weighs them.
   [[nodiscard]] bool worth(const Draft& a, const Draft& b, NodeId p) const {
-    return a.instructions + b.instructions <= limits_.unrelated || (contains(a.at_point, p) && contains(b.at_point, p));
+    return a.instructions + b.instructions <= limits_.unrelated ||
+           (Draft::among(a.at_point, p) && Draft::among(b.at_point, p));
   }
 
   void note(NodeId producer, NodeId consumer, Reason reason) { out_.unfused.push_back({producer, consumer, reason}); }
@@ -226,9 +221,8 @@ class Greedy {
   }
 
   [[nodiscard]] static bool reads(const Draft& consumer, const Draft& producer) {
-    return std::any_of(consumer.producers.begin(), consumer.producers.end(), [&](NodeId p) {
-      return std::find(producer.nodes.begin(), producer.nodes.end(), p) != producer.nodes.end();
-    });
+    return std::any_of(consumer.producers.begin(), consumer.producers.end(),
+                       [&](NodeId p) { return Draft::among(producer.nodes, p); });
   }
 
   [[nodiscard]] Reason compatible(const Draft& a, const Draft& b, NodeId producer, Via via) const {
@@ -260,10 +254,7 @@ class Greedy {
 
   /// True if a scan of the two groups depends on another within them.
   [[nodiscard]] bool chained(const Draft& a, const Draft& b) const {
-    const auto inside = [&](NodeId id) {
-      return std::find(a.nodes.begin(), a.nodes.end(), id) != a.nodes.end() ||
-             std::find(b.nodes.begin(), b.nodes.end(), id) != b.nodes.end();
-    };
+    const auto inside = [&](NodeId id) { return Draft::among(a.nodes, id) || Draft::among(b.nodes, id); };
     std::vector<NodeId> queue;
     const auto push = [&](NodeId id) {
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
@@ -287,7 +278,7 @@ class Greedy {
         a.reductions + b.reductions > (a.scans || b.scans ? limits_.scans : limits_.reductions))
       return true;
     std::size_t buffers = a.producers.size();
-    for (NodeId p : b.producers) buffers += std::find(a.producers.begin(), a.producers.end(), p) == a.producers.end();
+    for (NodeId p : b.producers) buffers += !Draft::among(a.producers, p);
     if (static_cast<int>(buffers) > limits_.buffers) return true;
     united_live_ = a.live + b.live;
     for (const Draft* d : {&a, &b})
@@ -352,8 +343,8 @@ class Greedy {
     drafts_[b] = {};
     parent_[b] = a;
     to.nodes.insert(to.nodes.end(), from.nodes.begin(), from.nodes.end());
-    for (NodeId p : from.producers) add(to.producers, p);
-    for (NodeId p : from.at_point) add(to.at_point, p);
+    for (NodeId p : from.producers) Draft::add(to.producers, p);
+    for (NodeId p : from.at_point) Draft::add(to.at_point, p);
     std::erase_if(to.producers, [&](NodeId p) { return f_.scheduled(p) && parent_[p] != kNoId && find(p) == a; });
     to.scatter |= from.scatter;
     to.places |= from.places;
@@ -405,7 +396,7 @@ class Greedy {
     d.live += kWords * static_cast<int>(recomputed.size());
     d.places |= places;
     for (NodeId b : boundary) {
-      add(d.producers, b);
+      Draft::add(d.producers, b);
       if (f_.computed(b)) {
         d.barriers.emplace_back(b, id);
         draft(b).barriers.emplace_back(b, id);

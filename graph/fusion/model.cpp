@@ -7,8 +7,8 @@ namespace tarry::graph {
 namespace {
 
 enum Region : std::uint8_t { kRow, kOuter, kPoint };
-constexpr int kLoopAxis = 30;    // beyond those of a space
-constexpr double kApart = 1.01;  // launches that a kernel of unrelated parts counts for each of them
+constexpr int kLoopAxis = 30;           // beyond those of a space
+constexpr double kPartLaunches = 1.01;  // launches that a kernel of unrelated parts counts for each of them
 
 }  // namespace
 
@@ -503,8 +503,8 @@ void KernelModel::count() {
     const bool is_walked_box = key_ != kNoId && c.region == kPoint && f_.op_class(c.node) == OpClass::Update;
     instructions += times * steps * (is_walked_box ? cost_.walked_box : info(g_.nodes[c.node].op).cost);
   }
-  out_.seconds = (empty ? 0 : cost_.seconds_per_launch * (1 + kApart * unrelated())) + bytes / cost_.bytes_per_second +
-                 instructions / cost_.instructions_per_second;
+  out_.seconds = (empty ? 0 : cost_.seconds_per_launch * (1 + kPartLaunches * unrelated())) +
+                 bytes / cost_.bytes_per_second + instructions / cost_.instructions_per_second;
   if (scatter_ != kNoId) out_.seconds += scatter_seconds();
 }
 
