@@ -56,16 +56,21 @@ bool is_integer_parameter(SlotKind kind) {
 
 bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
-/// Options of gcc for a kernel. Ordered anew, the statements of a long point keep more values alive than there
-/// are registers, unless gcc counts them; its search for common parts takes the square of their number. Guards do not
-/// vary along a loop, which gcc would otherwise write once for each way past them.
+/// Options of gcc for a kernel. Ordered anew, the statements of a long point keep more values alive than there are
+/// registers, unless gcc counts them; its search for common parts takes the square of their number. Of extremes whose
+/// operands do not vary along a loop, or are known under a guard, its dominator pass makes branches, as many as there
+/// are ways past them, which no vector can follow.
 std::string gcc_options(const KernelIr& ir) {
   constexpr int kLengthy = 150;  // instructions by the op table
   int instructions = 0;
-  for (const Instr& instr : ir.instrs)
-    if (instr.kind == InstrKind::Compute) instructions += graph::info(instr.op).cost;
+  bool extremes = false;
+  for (const Instr& instr : ir.instrs) {
+    if (instr.kind != InstrKind::Compute) continue;
+    instructions += graph::info(instr.op).cost;
+    extremes |= instr.op == Op::Minimum || instr.op == Op::Maximum;
+  }
   std::string options = instructions > kLengthy ? R"("sched-pressure", "no-gcse")" : "";
-  if (!ir.guards.empty()) options += fmt::format(R"({}"no-tree-dominator-opts")", options.empty() ? "" : ", ");
+  if (extremes) options += fmt::format(R"({}"no-tree-dominator-opts")", options.empty() ? "" : ", ");
   return options;
 }
 
