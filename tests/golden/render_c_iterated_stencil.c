@@ -1,3 +1,5 @@
+#pragma GCC push_options
+#pragma GCC optimize("no-tree-dominator-opts")
 struct ENTRY_params {
   const float* a0;
   tarry_i64 t0_0;
@@ -231,3 +233,4 @@ TARRY_PLAIN void ENTRY(const struct ENTRY_params* p, tarry_i64 lo, tarry_i64 hi)
     }
   }
 }
+#pragma GCC pop_options
