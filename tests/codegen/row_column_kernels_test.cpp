@@ -175,7 +175,7 @@ TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column
     if (is_floating(d)) graphs.push_back(both({150, 268}, Op::Moments, d));
   }
   for (const Op op : {Op::Min, Op::ArgMax}) graphs.push_back(both({128, 259}, op, int32));
-  check_everywhere(part_of_sweep(std::move(graphs), 3));
+  check_everywhere(part_of_sweep(std::move(graphs), 6));
 }
 
 TEST_CASE("row and column kernels: several reductions each way, of points and before results", "[row_column]") {

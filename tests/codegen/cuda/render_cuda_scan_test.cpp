@@ -6,6 +6,7 @@
 #include "graph/target.h"
 #include "runtime/device/compilers/nvrtc.h"
 #include "tests/codegen/cuda/compare.h"
+#include "tests/helpers/sweep.h"
 #include "tests/helpers/test.h"
 
 using namespace tarry;
@@ -114,7 +115,7 @@ TEST_CASE("render_cuda: tiles of long rows fold the nodes before them", "[render
 
 TEST_CASE("render_cuda: scans compile for every architecture with next to no spills", "[render_cuda][scan]") {
   TARRY_REQUIRE_NVRTC();
-  for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
+  for (const char* arch : test::part_of_sweep(std::vector{"sm_75", "sm_80", "sm_90", "sm_100"}, 4)) {
     std::map<std::string, KernelSource> sources;
     for (const ScanShape& s :
          {ScanShape{Schedule::ScanSerial, 70, 300}, ScanShape{Schedule::ScanInner, 5, 1024},

@@ -361,7 +361,7 @@ TEST_CASE("render_cuda: batches of kernels compile for every architecture withou
     std::map<std::string, KernelSource> sources;
     std::vector<std::size_t> sample;
     for (std::size_t i = 0; i < cases.size(); i += stride) sample.push_back(i);
-    for (const std::size_t i : part_of_sweep(std::move(sample), 3)) {
+    for (const std::size_t i : part_of_sweep(std::move(sample), 6)) {
       KernelSource source = codegen::render_cuda(cases[i].ir, target(arch));
       if (source.cluster > target(arch).max_cluster) continue;
       sources.emplace(source.entry, std::move(source));
