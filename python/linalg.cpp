@@ -77,6 +77,13 @@ void bind_factors(nb::module_& linalg) {
 
 namespace {
 
+/// Options of a tolerance: a number, or one of each matrix.
+linalg::RankOptions rank_options(nb::handle rtol) {
+  if (rtol.is_none()) return {};
+  if (PyFloat_Check(rtol.ptr()) || PyLong_Check(rtol.ptr())) return {.rtol = nb::cast<double>(rtol)};
+  return {.rtols = Value(rtol).array()};
+}
+
 Array norm_of_matrices(const Array& x, bool keepdims, nb::handle ord) {
   const bool text = PyUnicode_Check(ord.ptr()) != 0;
   const auto value = text ? std::optional<Scalar>() : number(ord.ptr());
@@ -151,11 +158,13 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
   linalg.def("svdvals", [](Value x) { return tarry::linalg::svdvals(x.array(), line()); }, "x"_a, document("svdvals"));
   linalg.def(
       "matrix_rank",
-      [](Value x, std::optional<double> rtol) { return tarry::linalg::matrix_rank(x.array(), {rtol}, line()); }, "x"_a,
-      nb::kw_only(), "rtol"_a = nb::none(), document("matrix_rank"));
+      [](Value x, nb::handle rtol) { return tarry::linalg::matrix_rank(x.array(), rank_options(rtol), line()); }, "x"_a,
+      nb::kw_only(), "rtol"_a = nb::none(),
+      nb::sig("def matrix_rank(x: Array, *, rtol: float | Array | None = None) -> Array"), document("matrix_rank"));
   linalg.def(
-      "pinv", [](Value x, std::optional<double> rtol) { return tarry::linalg::pinv(x.array(), {rtol}, line()); }, "x"_a,
-      nb::kw_only(), "rtol"_a = nb::none(), document("pinv"));
+      "pinv", [](Value x, nb::handle rtol) { return tarry::linalg::pinv(x.array(), rank_options(rtol), line()); },
+      "x"_a, nb::kw_only(), "rtol"_a = nb::none(),
+      nb::sig("def pinv(x: Array, *, rtol: float | Array | None = None) -> Array"), document("pinv"));
   linalg.def(
       "cond",
       [](Value x) {

@@ -58,9 +58,22 @@ class Stack {
     const Edge largest = graph::cut(all, axis, m + n - 1, count, where_, -1);
     return mapped(Op::Maximum, largest, 0, where_);
   }
-  /// Below this times the largest one a singular value counts for nothing.
-  [[nodiscard]] double tolerance(std::optional<double> given) const {
-    return given.value_or(static_cast<double>(std::max(m, n)) * finfo(graph::float_for_computing(dtype_)).eps);
+  /// A singular value counts for nothing below this: of sizes along the last axis, which is kept.
+  [[nodiscard]] Edge bound(const Edge& sizes, const linalg::RankOptions& options) const {
+    const Edge most = largest(sizes);
+    if (!options.rtols.is_defined()) {
+      const double eps = finfo(graph::float_for_computing(dtype_)).eps;
+      return mapped(Op::Multiply, most, options.rtol.value_or(static_cast<double>(std::max(m, n)) * eps), where_);
+    }
+    const Edge given = detail::edge(options.rtols, op_, where_);
+    const graph::Dims shape(given.node()->shape());
+    if (!is_floating(given.node()->dtype) || shape.size() > static_cast<int>(front_.size()))
+      TARRY_THROW(InvalidArgument, std::string(op_), Where(where_),
+                  "rtols are floats, one of each matrix or fewer (given " + graph::Typed(given).str() + " beside " +
+                      graph::Typed(x_).str() + ")");
+    return mapped(Op::Multiply, most,
+                  graph::with_axis(graph::record_cast(given, most.node()->dtype, where_), shape.size(), where_), where_,
+                  op_);
   }
   /// Largest of the elements along the last axis, kept.
   [[nodiscard]] Edge largest(const Edge& x) const {
@@ -89,23 +102,22 @@ Array svdvals(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("svdvals", where)
 
-Array matrix_rank(const Array& x, RankOptions options, std::source_location where) try {
+Array matrix_rank(const Array& x, const RankOptions& options, std::source_location where) try {
   const Stack matrices("matrix_rank", x, where);
   if (matrices.is_empty()) return zeros(matrices.front(), int64, where);
   const Edge values = matrices.values();
-  const Edge bound = mapped(Op::Multiply, matrices.largest(values), matrices.tolerance(options.rtol), where);
-  const Array counted = detail::wrap(mapped(Op::Greater, values, bound, where, "matrix_rank"));
+  const Array counted =
+      detail::wrap(mapped(Op::Greater, values, matrices.bound(values, options), where, "matrix_rank"));
   return count_nonzero(counted, -1, {}, where);
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_rank", where)
 
-Array pinv(const Array& x, RankOptions options, std::source_location where) try {
+Array pinv(const Array& x, const RankOptions& options, std::source_location where) try {
   const Stack matrices("pinv", x, where);
   if (matrices.is_empty()) return matrix_transpose(astype(x, matrices.dtype(), where), where);
   const Eigh parts = eigh(matrices.doubled(), where);
   const Edge values = detail::edge(parts.eigenvalues, "pinv", where), size = mapped(Op::Abs, values, where);
-  const Edge bound = mapped(Op::Multiply, matrices.largest(size), matrices.tolerance(options.rtol), where);
-  const Edge counts = mapped(Op::Greater, size, bound, where, "pinv");
+  const Edge counts = mapped(Op::Greater, size, matrices.bound(size, options), where, "pinv");
   const Edge zero = graph::record_scalar(0, values.node()->dtype, "pinv", where);
   const Edge inverse = graph::chosen(counts, mapped(Op::Reciprocal, values, where), zero, where);
   const Edge vectors = detail::edge(parts.eigenvectors, "pinv", where);

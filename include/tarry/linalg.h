@@ -200,15 +200,16 @@ struct Eigh {
 /// Options of matrix_rank and pinv.
 struct RankOptions {
   std::optional<double> rtol = {};  ///< what is below it times the largest counts as 0; max(m, n) * eps without it
+  Array rtols = {};                 ///< one of each matrix instead, of shape (...) or one that broadcasts to it
 };
 /// The number of singular values that do not count as 0.  Shapes: (..., m, n) -> (...).  Dtypes: int64 results.
 /// Example: `ta::linalg::matrix_rank(ta::array({{1.0, 2.0}, {2.0, 4.0}}))` is `1`.
-[[nodiscard]] TARRY_EXPORT Array matrix_rank(const Array& x, RankOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array matrix_rank(const Array& x, const RankOptions& options = {},
                                              std::source_location where = std::source_location::current());
 /// The inverse of Moore and Penrose: pinv(x) b is the shortest y for which x y is nearest to b.
 /// Shapes: (..., m, n) -> (..., n, m).
 /// Example: `ta::linalg::pinv(ta::array({{2.0, 0.0}, {0.0, 0.0}}))` is `[[0.5 0. ] [0. 0. ]]`.
-[[nodiscard]] TARRY_EXPORT Array pinv(const Array& x, RankOptions options = {},
+[[nodiscard]] TARRY_EXPORT Array pinv(const Array& x, const RankOptions& options = {},
                                       std::source_location where = std::source_location::current());
 
 }  // namespace linalg

@@ -192,6 +192,10 @@ TEST_CASE("svdvals, matrix_rank, pinv: of wide, tall and singular matrices, in s
     CHECK(values(ta::linalg::matrix_rank(ta::stack({single, single + ta::eye(3, {.columns = 2})}))) == Numbers{1, 2});
     CHECK(values(ta::linalg::matrix_rank(wide, {.rtol = 0.8})) == Numbers{1});
     CHECK(values(ta::linalg::matrix_rank(ta::zeros({0, 3}))) == Numbers{0});
+    const ta::Array pair = ta::stack({wide, wide}), tolerances = ta::array({0.5, 0.9});
+    CHECK(values(ta::linalg::matrix_rank(pair, {.rtols = tolerances})) == Numbers{2, 1});
+    check_near(ta::linalg::pinv(pair, {.rtols = tolerances})(1), {0, 0, 0, -0.25, 0, 0});
+    check_near(ta::linalg::pinv(pair, {.rtols = ta::full({}, 0.9)})(0), {0, 0, 0, -0.25, 0, 0});
     CHECK(ta::linalg::svdvals(ta::zeros({2, 0, 3})).shape() == ta::Shape{2, 0});
     CHECK(ta::linalg::pinv(ta::zeros({2, 0, 3})).shape() == ta::Shape{2, 3, 0});
     CHECK(ta::linalg::svdvals(ta::ones({2, 2}, ta::float16)).dtype() == ta::float16);

@@ -188,6 +188,8 @@ void add_curves(ErrorRows& rows) {
   rows.wrong("svdvals", {"float32 (3,) has fewer than 2 axes"}, [] { (void)linalg::svdvals(f32({3})); });
   rows.wrong("matrix_rank", {"fewer than 2 axes"}, [] { (void)linalg::matrix_rank(f32({3})); });
   rows.wrong("pinv", {"undefined"}, [] { (void)linalg::pinv(Array()); });
+  rows.wrong("pinv", {"rtols are floats, one of each matrix or fewer", "float32 (5,)"},
+             [] { (void)linalg::pinv(f32({3, 2}), {.rtols = f32({5})}); });
 }
 
 }  // namespace
