@@ -415,7 +415,7 @@ bool KernelModel::want_inputs() {
       if (only >= 0 && only != i) continue;
       last_load_ = kNoId;
       found[i] = want(step(c.node, i, place));
-      if (last_load_ != kNoId) readings_.emplace_back(static_cast<std::uint32_t>(at), last_load_);
+      if (key_ == kNoId && last_load_ != kNoId) readings_.emplace_back(static_cast<std::uint32_t>(at), last_load_);
     }
     if (out_.reason != Reason::Fused) return false;
     std::copy(found, found + Node::kMaxInputs, requests_[at].inputs);

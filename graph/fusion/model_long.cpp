@@ -31,9 +31,10 @@ bool KernelModel::holds_all() {
 /// one another nor load what another loads. A compiler takes longer for them together than apart, and apart those of
 /// one text are compiled once.
 int KernelModel::unrelated() {
+  if (key_ != kNoId) return 0;
   int all = 0;
   for (const Computed& c : requests_) all += info(g_.nodes[c.node].op).cost;
-  if (key_ != kNoId || all <= limits_.unrelated) return 0;
+  if (all <= limits_.unrelated) return 0;
   parents_.resize(requests_.size() + loaded_.size());
   std::iota(parents_.begin(), parents_.end(), 0);
   const auto find = [&](std::uint32_t at) {

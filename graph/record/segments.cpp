@@ -152,7 +152,7 @@ Array count_places(std::string_view called, const Array& places, std::int64_t gr
 
 std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where) {
   std::pair<Array, Array> e{astype(min(x, {}, {}, where), dtype, where), astype(max(x, {}, {}, where), dtype, where)};
-  // What is computed for them is kept for what follows, unless it is long: that may be computed in parts.
+  // The operand is computed beside them and kept, since bins or groups are made of it; a long one may go in parts.
   constexpr std::size_t kKept = std::size_t{256} << 20;
   const Array* const all[] = {&e.first, &e.second, &x};
   const bool keeps = static_cast<std::size_t>(x.size(where)) * itemsize(x.dtype(where)) <= kKept;
