@@ -87,9 +87,10 @@ void check_routine(const Graph& g, NodeId id) {
   } else if (n.op == Op::Searchsorted) {
     TARRY_ASSERT(from.size() == 1 && with == to && first.dtype == last.dtype && n.dtype == Dtype::Int64);
   } else if (n.op == Op::Bincount) {
-    TARRY_ASSERT(from.size() == 1 && to.size() == 1 && first.dtype == Dtype::Int64 && n.dtype == Dtype::Int64);
+    TARRY_ASSERT(from.size() == 1 && to.size() == 1 && holds_numbers(first.dtype) && n.dtype == Dtype::Int64);
   } else {
-    TARRY_ASSERT(is_segments(n.op) && from.size() == 2 && with.size() == 1 && last.dtype == Dtype::Int64);
+    TARRY_ASSERT(is_segments(n.op) && from.size() == 2 && with.size() == 1);
+    TARRY_ASSERT(n.payload == 0 ? last.dtype == Dtype::Int64 : holds_numbers(last.dtype));
     TARRY_ASSERT(to.size() == 2 && to[0] == from[0] && n.dtype == first.dtype);
     TARRY_ASSERT(with[0] == (n.payload == 0 ? to[1] + 1 : from[1]));
   }

@@ -12,27 +12,28 @@
 // an Index. Matmul((p, m, k), (q, k, n)) is (max(p, q), m, n), matrix by matrix, of one floating dtype; p == q, or one
 // of them is 1 and that matrix serves all. Sort and Argsort order the last axis, ascending or descending; Argsort gives
 // the int64 places. Searchsorted(sorted, x) is, for each x, the first place at which it could stand in a sorted row, or
-// the last one. Bincount(i) counts the int64 i that are 0, 1, ... up to the extent of its result; it passes over
-// others. A Segment op of (rows, n) values and m + 1 ascending int64 offsets within 0..n gives (rows, m): run g of each
-// row goes from offset g to offset g + 1. A Scatter op (set, add, multiply, min, max) of (base, i, v) is base, of (n,
-// r), whose row i[p] is joined by row p of v, of (k, r), for every p: i, of (k), is int64 and within 0..n-1; k, n and r
-// are not 0; floats are not added or multiplied so (docs/reference/numerics.md). Compact(mask), of (n + 1) and int64,
-// begins with the places of the true elements of (n), in order; its last element is their number, and those between
-// have no value. A loop goes over levels k = 0, 1, ..., n - 1: LoopLevel, of (n), from the first or from the last. What
-// depends on it has a value at each level, of which no memory knows: LoopElement(x, level) is x without an axis, along
-// which it stands at k; LoopCarry(init, level) is init at the first level, and later what its LoopNext(carry, value,
-// others) named at the level before; elementwise ops and broadcasts are between them, and nothing else. The LoopNexts
-// of a loop are a chain of tokens, without dimensions, that begins at the level, or at LoopWhile(condition, level). Two
-// ops lead out of the loop, over the whole chain: LoopStack(value, chain) is the value at all levels along a new axis,
-// LoopLast(value, chain) at the last one. Both have the extents that the values of the loop broadcast to. With a
-// LoopWhile, carries are all that levels differ in, and they keep their values where the condition is false: levels
-// behind are not computed. Only LoopLasts of next values lead out of such a loop. A loop that combines, by its
-// LoopLevel, has other carries: LoopCarry(element, level), of a LoopElement, is what the levels before combine to,
-// LoopLater(carry) the same of levels behind them, and its LoopNext names what the two combine to; between them are
-// elementwise ops of such values and of numbers. Only LoopStack(carry, chain) leads out of it: what the levels 0..k
-// combine to, in the order of scans (docs/reference/numerics.md). A Scalar is a 0-d value that becomes
-// a kernel argument, never source text. An edge is (node, output index). An evaluated node is a leaf. An
-// Input that is lazy waits for a call of the user's code (call.h).
+// the last one. Bincount(i) counts the integers i (of uint8, uint16, uint32 or int64) that are 0, 1, ... up to the
+// extent of its result; it passes over others. A Segment op of (rows, n) values and m + 1 ascending int64 offsets
+// within 0..n gives (rows, m): run g of each row goes from offset g to offset g + 1. A Scatter op (set, add, multiply,
+// min, max) of (base, i, v) is base, of (n, r), whose row i[p] is joined by row p of v, of (k, r), for every p: i, of
+// (k), is int64 and within 0..n-1; k, n and r are not 0; floats are not added or multiplied so
+// (docs/reference/numerics.md). Compact(mask), of (n + 1) and int64, begins with the places of the true elements of
+// (n), in order; its last element is their number, and those between have no value. A loop goes over levels k = 0, 1,
+// ..., n - 1: LoopLevel, of (n), from the first or from the last. What depends on it has a value at each level, of
+// which no memory knows: LoopElement(x, level) is x without an axis, along which it stands at k; LoopCarry(init, level)
+// is init at the first level, and later what its LoopNext(carry, value, others) named at the level before; elementwise
+// ops and broadcasts are between them, and nothing else. The LoopNexts of a loop are a chain of tokens, without
+// dimensions, that begins at the level, or at LoopWhile(condition, level). Two ops lead out of the loop, over the whole
+// chain: LoopStack(value, chain) is the value at all levels along a new axis, LoopLast(value, chain) at the last one.
+// Both have the extents that the values of the loop broadcast to. With a LoopWhile, carries are all that levels differ
+// in, and they keep their values where the condition is false: levels behind are not computed. Only LoopLasts of next
+// values lead out of such a loop. A loop that combines, by its LoopLevel, has other carries: LoopCarry(element, level),
+// of a LoopElement, is what the levels before combine to, LoopLater(carry) the same of levels behind them, and its
+// LoopNext names what the two combine to; between them are elementwise ops of such values and of numbers. Only
+// LoopStack(carry, chain) leads out of it: what the levels 0..k combine to, in the order of scans
+// (docs/reference/numerics.md). A Scalar is a 0-d value that becomes a kernel argument, never source text. An edge is
+// (node, output index). An evaluated node is a leaf. An Input that is lazy waits for a call of the user's code
+// (call.h).
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;

@@ -81,6 +81,18 @@ constexpr bool is_scatter(Op op) { return op >= Op::ScatterSet && op <= Op::Scat
 /// A Routine that reduces the runs between offsets.
 constexpr bool is_segments(Op op) { return op >= Op::SegmentSum && op <= Op::SegmentM2; }
 
+/// True if Bincount and Segment ops take numbers of bins and of runs in the dtype.
+constexpr bool holds_numbers(Dtype dtype) {
+  return dtype == Dtype::UInt8 || dtype == Dtype::UInt16 || dtype == Dtype::UInt32 || dtype == Dtype::Int64;
+}
+/// The narrowest of these that holds 0 .. count, so that the fewest bytes move; -1 then wraps to more than `count`.
+constexpr Dtype dtype_of_numbers(std::int64_t count) {
+  return count < 0xff         ? Dtype::UInt8
+         : count < 0xffff     ? Dtype::UInt16
+         : count < 0xffffffff ? Dtype::UInt32
+                              : Dtype::Int64;
+}
+
 /// A Routine of each matrix of a stack: (p, n, n), and of Solve right sides (p, n, m). Solve and Inverse give the
 /// solutions, Cholesky the lower factor, Pivots (p, n) factors of the determinant, Eigh (p, n + 1, n) the eigenvalues
 /// above the eigenvectors.

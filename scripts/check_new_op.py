@@ -66,10 +66,10 @@ def main():
             run(sys.executable, f"scripts/{script}", ".", cwd=copy)
         for script in ("check_docs.py", "check_layering.py"):
             run(sys.executable, f"scripts/{script}", ".", cwd=copy)
-        run("cmake", "--preset", "release", "-DTARRY_BUILD_BENCH=OFF", "-DTARRY_BUILD_EXAMPLES=OFF", cwd=copy)
-        run("cmake", "--build", "build/release", "-j", options.jobs, "--target", "tarry_tests", cwd=copy)
+        run("cmake", "--preset", "ci", "-DTARRY_BUILD_BENCH=OFF", "-DTARRY_BUILD_EXAMPLES=OFF", cwd=copy)
+        run("cmake", "--build", "build/ci", "-j", options.jobs, "--target", "tarry_tests", cwd=copy)
         for test in TESTS:
-            run("build/release/bin/tarry_tests", "-#", f"[#{test}]~[.]", cwd=copy)
+            run("build/ci/bin/tarry_tests", "-#", f"[#{test}]~[.]", cwd=copy)
     finally:
         if options.keep is None:
             shutil.rmtree(folder)

@@ -23,7 +23,7 @@ constexpr std::int64_t kJoinBytes = 32768, kMostJoinBlocks = 4096, kLeastElement
 constexpr std::string_view kWords = R"(
 struct $N_params {
   $T* to;
-  const tarry_i64* index;
+  const $INDEX* index;
   const $T* value;
   tarry_i64 places, count, row, each;
   tarry_i64 copies;
@@ -44,7 +44,7 @@ $PUT
 TARRY_FN tarry_i64 $N_place(const struct $N_params& p, tarry_i64 element) {
   if (element >= p.count * p.row) return -1;
   const tarry_i64 at = p.row == 1 ? element : element / p.row;
-  const tarry_i64 place = p.index[at];
+  const tarry_i64 place = (tarry_i64)p.index[at];
   return (tarry_u64)place < (tarry_u64)p.places ? place * p.row + (element - at * p.row) : -1;
 }
 )";
@@ -239,6 +239,7 @@ KernelSource join_kernel(const RoutineSpec& spec) {
                             {"$INTO", into_of(spec, join)},
                             {"$ROOM", std::to_string(room(spec))},
                             {"$MASK", itemsize(spec.dtype) == 1 ? "0xff" : "0xffff"},
+                            {"$INDEX", c_type(spec.numbers)},
                             {"$W", word_type(spec)},
                             {"$T", type}};
   const bool shared = in_shared(spec), calls = joined.find(needed) != std::string::npos;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "codegen/cuda/routine_kernels.h"
 #include "codegen/prelude/text.h"
@@ -109,8 +110,17 @@ bool packs(const RoutineSpec& spec) { return itemsize(spec.dtype) <= 4 && spec.n
 
 std::int64_t counting_parts(const RoutineSpec& spec) {
   constexpr std::int64_t kMost = 16;
-  return std::clamp<std::int64_t>(spec.n / std::max<std::int64_t>(spec.m, 1 << 14), 1, kMost);
+  return std::clamp<std::int64_t>(spec.n / std::max<std::int64_t>(buckets(spec), 1 << 14), 1, kMost);
 }
+
+std::int64_t runs_of_bucket(const RoutineSpec& spec) {
+  constexpr std::int64_t kMostCells = 1 << 12, kElements = kBucketElements / 2, kMostBuckets = 1 << 11;
+  if (!graph::is_segments(spec.op) || !spec.reversed() || spec.m <= kMostCells) return 1;
+  const std::int64_t filled = std::max<std::int64_t>(1, spec.n / kElements), count = std::min(filled, kMostBuckets);
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((spec.m - 1) / count + 1)));
+}
+
+std::int64_t buckets(const RoutineSpec& spec) { return (spec.m - 1) / runs_of_bucket(spec) + 1; }
 
 std::int64_t host_columns(const RoutineSpec& spec) { return std::max(kSmallMatrix, spec.n); }
 
@@ -131,10 +141,13 @@ std::size_t host_scratch(const RoutineSpec& spec) {
   const auto elements = static_cast<std::size_t>(spec.rows * spec.n);
   if (spec.op == graph::Op::Sort) return kSortTables + elements * itemsize(spec.dtype);
   if (spec.op == graph::Op::Argsort) return kSortTables + elements * (packs(spec) ? 8 : 32);
-  const auto counts = static_cast<std::size_t>(counting_parts(spec) * spec.m) * sizeof(std::int64_t);
+  const auto counts = static_cast<std::size_t>(counting_parts(spec) * buckets(spec)) * sizeof(std::int64_t);
   if (graph::is_segments(spec.op) && spec.reversed()) {
-    const auto offsets = static_cast<std::size_t>(spec.m + 1) * sizeof(std::int64_t);
-    return offsets + counts + static_cast<std::size_t>(spec.n) * itemsize(spec.dtype);
+    const auto offsets = static_cast<std::size_t>(spec.m + 1 + buckets(spec) + 1) * sizeof(std::int64_t);
+    const auto n = static_cast<std::size_t>(spec.n), each = itemsize(spec.dtype);
+    if (runs_of_bucket(spec) == 1) return offsets + counts + n * each;
+    constexpr auto kNear = static_cast<std::size_t>(kBucketJobs * kBucketElements);
+    return offsets + counts + (kNear + 2 * n) * each + n * sizeof(NumberInBucket);
   }
   return spec.op == graph::Op::Bincount && counting_parts(spec) > 1 ? counts : 0;
 }

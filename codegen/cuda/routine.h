@@ -31,6 +31,7 @@ struct RoutineSpec {
   graph::RoutineAttributes::Way way{};
   std::int64_t rows = 1, n = 1, m = 1;
   std::vector<RankRange> ranks = {};  ///< of a Sort: those read, in order and apart; none where all may be
+  Dtype numbers = Dtype::Int64;       ///< of what a Segment op by numbers, and a join, find their runs by
   [[nodiscard]] bool reversed() const { return way == graph::RoutineAttributes::Way::Reversed; }
   [[nodiscard]] std::string str() const;  ///< "sort f32 (4, 1000)"
 };
@@ -61,8 +62,15 @@ std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels);
 
 /// True if an Argsort carries the key and the place of an element in 64 bits.
 bool packs(const RoutineSpec& spec);
-/// Parts of a Bincount's elements that are counted apart from each other.
+/// Parts of the elements of a Bincount, or of a Segment op by numbers, that are counted apart from each other.
 std::int64_t counting_parts(const RoutineSpec& spec);
+/// Neighbouring runs, a power of two, whose elements a Segment op by numbers brings together first; 1 where the runs
+/// themselves are few. And how many such buckets there are.
+std::int64_t runs_of_bucket(const RoutineSpec& spec);
+std::int64_t buckets(const RoutineSpec& spec);
+/// The number of a run within its bucket; jobs that buckets are shared out to, each with memory for so many elements.
+using NumberInBucket = std::uint32_t;
+inline constexpr std::int64_t kBucketJobs = 32, kBucketElements = 1 << 15;
 /// Bytes in front of a sort's memory: a table of counts for each of so many parts of a row, and one for each byte of a
 /// key.
 inline constexpr std::int64_t kSortParts = 64, kDigits = 256;

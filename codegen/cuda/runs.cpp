@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 // A bin that passes 2^32 within a thread block would need 2^32 elements of it: it has fewer.
 constexpr std::string_view kBinsText = R"(
 struct $N_params {
-  const tarry_i64* ids;
+  const $T* ids;
   tarry_i64* to;
   tarry_i64 n, m, copies;
 };
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const tarry_i64 i = first + k + j * 256 + threadIdx.x;
-        id[j] = i < p.n ? p.ids[i] : -1;
+        id[j] = i < p.n ? (tarry_i64)p.ids[i] : -1;
       }
 #pragma unroll
       for (int j = 0; j < 8; ++j)
@@ -84,13 +84,13 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
 
 constexpr std::string_view kManyBinsText = R"(
 struct $N_params {
-  const tarry_i64* ids;
+  const $T* ids;
   tarry_i64* to;
   tarry_i64 n, m, copies;
 };
 extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
   for (tarry_i64 first = (tarry_i64)blockIdx.x * 256; first < p.n; first += (tarry_i64)gridDim.x * 256) {
-    const tarry_i64 i = first + threadIdx.x, id = i < p.n ? p.ids[i] : -1;
+    const tarry_i64 i = first + threadIdx.x, id = i < p.n ? (tarry_i64)p.ids[i] : -1;
     const tarry_u32 alike = __match_any_sync(~0u, (unsigned long long)id);
     if ((tarry_u64)id < (tarry_u64)p.m && __ffs((int)alike) - 1 == (int)(threadIdx.x % 32))
       atomicAdd((unsigned long long*)p.to + id, (unsigned long long)__popc(alike));
@@ -121,8 +121,9 @@ std::vector<KernelSource> run_kernels(const RoutineSpec& spec) {
   TARRY_ASSERT(spec.op == Op::Bincount);
   std::vector<KernelSource> kernels;
   kernels.push_back(fill_kernel("bincount_clear", "tarry_i64", "0"));
+  const TextPart parts[] = {{"$T", c_type(spec.dtype)}};
   kernels.push_back(
-      routine_kernel("bincount", spec.m <= kSharedBins ? kBinsText : kManyBinsText, {}, {}, kRoutineThreads));
+      routine_kernel("bincount", spec.m <= kSharedBins ? kBinsText : kManyBinsText, parts, {}, kRoutineThreads));
   return kernels;
 }
 

@@ -301,6 +301,7 @@ RoutineSpec scatter_of(const RoutineSpec& spec) {
   scatter.dtype = spec.dtype;
   scatter.n = spec.m;
   scatter.m = spec.n;
+  scatter.numbers = spec.numbers;
   return scatter;
 }
 
@@ -342,7 +343,8 @@ enum SegmentKernel : std::uint32_t {
 std::vector<KernelSource> sorting_kernels(const RoutineSpec& spec) {
   const FoldMemory memory(spec);
   const std::string bits = memory.bits_name(), place = memory.place_type(), key(kNumberText);
-  const RadixTypes first{bits, place, key, "tarry_i64", "$N_number(x[i], p.limit)"}, next{bits, place, key, bits};
+  const RadixTypes first{bits, place, key, c_type(spec.numbers), "$N_number((tarry_i64)x[i], p.limit)"},
+      next{bits, place, key, bits};
   const std::string value = bits_type(spec.dtype);
   const RadixBeside beside{value, value, "p.beside[i]"};
   const TextPart parts[] = {{"$BITS", bits}};

@@ -1,5 +1,5 @@
-// lower_steps(): a group of steps, from the stored value that they begin with to the last node. What is read at several
-// shifts is computed in a stage of its own; memory is loaded before, the result is stored after all of them.
+// lower_iterated_stencil(): a group of steps, from the stored value that they begin with to the last node. What is read
+// at several shifts is computed in a stage of its own; memory is loaded before, the result is stored after all of them.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "codegen/ir/iterated_stencil.h"
 #include "codegen/lower/choice.h"
-#include "graph/fusion/step_places.h"
+#include "graph/fusion/stencil_places.h"
 #include "support/check.h"
 
 namespace tarry::codegen {
@@ -364,7 +364,7 @@ class Lowering {
   const Graph& g_;
   const Group& group_;
   const graph::Target& target_;
-  const graph::StepPlaces places_;
+  const graph::StencilPlaces places_;
   const int rank_;
   Lowered out_;
   KernelIr& ir_ = out_.ir;
@@ -391,7 +391,7 @@ std::optional<Layout> choose_iterated_stencil(Choice& c) {
   return layout;
 }
 
-Lowered lower_steps(const Graph& g, const Group& group, const graph::Target& target) {
+Lowered lower_iterated_stencil(const Graph& g, const Group& group, const graph::Target& target) {
   return Lowering(g, group, target).run();
 }
 

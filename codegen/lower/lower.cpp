@@ -9,7 +9,7 @@ Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t 
               const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
   if (fusion.groups[group].iterated_stencil() || fusion.groups[group].levels) {
     Lowered out = fusion.groups[group].levels ? lower_levels(g, fusion.groups[group], outputs, target)
-                                              : lower_steps(g, fusion.groups[group], target);
+                                              : lower_iterated_stencil(g, fusion.groups[group], target);
     verify(out.ir);
     return out;
   }

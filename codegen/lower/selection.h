@@ -85,7 +85,7 @@ Selection select_row_column(const graph::Graph& g, const graph::Fusion& fusion, 
 void assign_stages(KernelIr& ir);
 
 /// lower/iterated_stencil.cpp: all of lower() for a group of steps.
-Lowered lower_steps(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
+Lowered lower_iterated_stencil(const graph::Graph& g, const graph::Group& group, const graph::Target& target);
 
 /// lower/recurrence.cpp: all of lower() for a group of levels.
 Lowered lower_levels(const graph::Graph& g, const graph::Group& group, const std::vector<graph::GraphEdge>& outputs,

@@ -3,10 +3,10 @@
 
 #include "graph/fusion/graph.h"
 #include "graph/fusion/greedy.h"
+#include "graph/fusion/iterated_stencils.h"
 #include "graph/fusion/levels.h"
 #include "graph/fusion/refine.h"
 #include "graph/fusion/row_column.h"
-#include "graph/fusion/step_chains.h"
 
 namespace tarry::graph {
 
@@ -54,12 +54,12 @@ Fusion search(const FusionGraph& f, const CostModel& cost, const Limits& limits)
 
 namespace {
 
-Fusion fuse_steps(const Graph& g, const Target& target, const CostModel& cost, const Limits& limits) {
+Fusion fuse_around_stencils(const Graph& g, const Target& target, const CostModel& cost, const Limits& limits) {
   const FusionGraph f(g, cost);
-  std::vector<StepKernel> steps;
-  if (limits.fuses) steps = find_steps(f, target, cost, limits);
+  std::vector<IteratedStencil> steps;
+  if (limits.fuses) steps = find_iterated_stencils(f, target, cost, limits);
   if (steps.empty()) return search(f, cost, limits);
-  const CollapsedSteps collapsed(g, std::move(steps));
+  const CollapsedStencils collapsed(g, std::move(steps));
   return collapsed.expand(search(FusionGraph(collapsed.graph(), cost), cost, limits));
 }
 
@@ -72,9 +72,9 @@ Fusion fuse(const Graph& g, const Target& target, const Limits& limits) {
   for (const auto& loop : levels)
     for (const NodeId id : loop->nodes) taken[id] = true;
   if (limits.fuses) std::ranges::move(find_levels(FusionGraph(g, cost), limits, taken), std::back_inserter(levels));
-  if (levels.empty()) return fuse_steps(g, target, cost, limits);
+  if (levels.empty()) return fuse_around_stencils(g, target, cost, limits);
   const CollapsedLevels collapsed(g, std::move(levels));
-  return collapsed.expand(fuse_steps(collapsed.graph(), target, cost, limits));
+  return collapsed.expand(fuse_around_stencils(collapsed.graph(), target, cost, limits));
 }
 
 }  // namespace tarry::graph

@@ -162,7 +162,7 @@ class Maker {
     GraphNode folded = n;
     folded.payload = static_cast<std::uint32_t>(RoutineAttributes::Way::Reversed);
     folded.inputs[0] = x;
-    folded.inputs[1] = wide(made(find_.numbers(*order)));
+    folded.inputs[1] = made(find_.numbers(*order));
     made_[id] = add(folded);
     return true;
   }
@@ -179,16 +179,11 @@ class Maker {
     const GraphEdge none = add(like(search, Op::Scalar, to_.intern(Dims{}), {}, to_.scalars.size() - 1));
     to_.views.push_back(IndexMap());
     const GraphEdge zeros = add(like(search, Op::View, search.shape, {none}, to_.views.size() - 1));
-    const GraphEdge counts = add(like(search, Op::Bincount, counted, {wide(numbers)}, 0));
+    const GraphEdge counts = add(like(search, Op::Bincount, counted, {numbers}, 0));
     to_.updates.push_back({Dims{1}, Dims{1}});
     const GraphEdge from_zero = add(like(search, Op::Update, search.shape, {zeros, counts}, to_.updates.size() - 1));
     to_.reduces.push_back({0, 1});
     return add(like(search, Op::CumulativeSum, search.shape, {from_zero}, to_.reduces.size() - 1));
-  }
-
-  GraphEdge wide(GraphEdge numbers) {
-    const GraphNode& narrow = to_.nodes[numbers.node];
-    return narrow.dtype == Dtype::Int64 ? numbers : add(like(narrow, Op::Cast, narrow.shape, {numbers}, kNoId));
   }
 
   /// A node of int64 that stands for `named` in messages.

@@ -280,7 +280,8 @@ class Judge {
     if (is_sort(n.op)) return !to.empty() && from == to ? nullptr : kShapes;
     if (n.op == Op::Searchsorted)
       return given != second ? kDtypes : from.size() == 1 && !to.empty() && with == to ? nullptr : kShapes;
-    if (n.op == Op::Bincount) return given != int64 ? kDtypes : from.size() == 1 && to.size() == 1 ? nullptr : kShapes;
+    if (n.op == Op::Bincount)
+      return !holds_numbers(given) ? kDtypes : from.size() == 1 && to.size() == 1 ? nullptr : kShapes;
     if (second != int64 || given == bool_ || accumulator(Op::Sum, given) != given) return kDtypes;
     if (n.op == Op::SegmentM2 && !is_floating(given)) return kDtypes;
     const bool fits = from.size() == 2 && with.size() == 1 && with[0] > 0;

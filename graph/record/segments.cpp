@@ -20,13 +20,6 @@ namespace tarry {
 namespace graph {
 namespace {
 
-/// The smallest unsigned integer that holds a number of groups: fewer bytes to sort by.
-Dtype narrowest(std::int64_t groups) {
-  if (groups <= std::numeric_limits<std::uint8_t>::max()) return uint8;
-  if (groups <= std::numeric_limits<std::uint16_t>::max()) return uint16;
-  return groups <= std::numeric_limits<std::uint32_t>::max() ? uint32 : int64;
-}
-
 /// The fold of no element.
 Array of_nothing(Op op, const Shape& shape, Dtype dtype, std::source_location where) {
   if (op == Op::SegmentSum || op == Op::SegmentM2) return zeros(shape, dtype, where);
@@ -44,7 +37,7 @@ Array of_nothing(Op op, const Shape& shape, Dtype dtype, std::source_location wh
 
 Grouping::Grouping(std::string_view called, const Array& places, std::int64_t groups, std::source_location where)
     : Grouping(called, places.size(where), groups, where) {
-  const Array narrow = astype(places, narrowest(groups), where);
+  const Array narrow = astype(places, dtype_of_numbers(groups), where);
   if (rows_ > 0) order_ = argsort(narrow, {}, where);
   find_offsets(rows_ > 0 ? take(narrow, order_, 0, Bounds::Error, where) : narrow);
 }
@@ -58,7 +51,7 @@ Grouping::Grouping(std::string_view called, Array order, Array offsets, std::int
 Grouping Grouping::sorted(std::string_view called, const Array& places, std::int64_t groups,
                           std::source_location where) {
   Grouping g(called, places.size(where), groups, where);
-  g.find_offsets(astype(places, narrowest(groups), where));
+  g.find_offsets(astype(places, dtype_of_numbers(groups), where));
   return g;
 }
 
@@ -147,7 +140,8 @@ Array count_places(std::string_view called, const Array& places, std::int64_t gr
   const PlacedLike placed(e);
   if (groups == 0 || element_count(e.node()->shape()) == 0) return zeros({groups}, int64, where);
   const Dims shape{groups};
-  return detail::wrap(record_routine(Op::Bincount, called, {&e, 1}, {int64, shape.span()}, {}, where));
+  const Edge numbers = record_cast(e, dtype_of_numbers(groups), where);
+  return detail::wrap(record_routine(Op::Bincount, called, {&numbers, 1}, {int64, shape.span()}, {}, where));
 }
 
 std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where) {

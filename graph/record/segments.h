@@ -37,7 +37,7 @@ class Grouping {
   Array offsets_;
 };
 
-/// How often each of 0 .. groups - 1 is among int64 places of one dimension.
+/// How often each of 0 .. groups - 1 is among int64 places of one dimension, from -1 to `groups`.
 Array count_places(std::string_view called, const Array& places, std::int64_t groups, std::source_location where);
 /// The smallest and the largest element of x, which it reads once, and computes where that is not long.
 std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where);

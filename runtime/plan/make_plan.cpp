@@ -321,6 +321,7 @@ class PlanMaker {
     spec.n = from[from.size() - 1];
     spec.rows = g_.count(n.inputs[0].node) / spec.n;
     spec.m = graph::is_segments(n.op) ? to[1] : g_.count(id);
+    if (graph::is_segments(n.op)) spec.numbers = g_.nodes[n.inputs[1].node].dtype;
     if (graph::is_matrices(n.op)) {
       spec.rows = from[0];
       spec.m = n.op == graph::Op::Solve ? to[2] : spec.n;

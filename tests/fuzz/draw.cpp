@@ -76,7 +76,7 @@ Function draw_function(Random& r) {
   if (kind < 28) return among(Function::BitwiseAnd, Function::RightShift);
   if (kind < 33) return among(Function::Equal, Function::LogicalXor);
   if (kind < 40) return among(Function::Negative, Function::Trunc);
-  if (kind < 47) return among(Function::Sqrt, Function::Sigmoid);
+  if (kind < 47) return among(Function::Sqrt, kLastOfTable);
   if (kind < 49) return among(Function::BitwiseInvert, Function::LogicalNot);
   if (kind < 56) return among(Function::Where, Function::Clip);
   if (kind < 60) return Function::Astype;

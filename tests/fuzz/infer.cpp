@@ -14,7 +14,7 @@ bool is_among(Function f, Function first, Function last) { return f >= first && 
 /// Functions that make floats of integers.
 bool is_float_function(Function f) {
   return f == Function::Divide || f == Function::Reciprocal || is_among(f, Function::Atan2, Function::Nextafter) ||
-         is_among(f, Function::Sqrt, Function::Sigmoid);
+         is_among(f, Function::Sqrt, kLastOfTable);
 }
 bool gives_bool(Function f) {
   return is_among(f, Function::Equal, Function::LogicalXor) || is_among(f, Function::Isfinite, Function::LogicalNot);

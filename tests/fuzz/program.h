@@ -180,6 +180,8 @@ enum class Function : std::uint8_t {
   Logsumexp,
   Softmax,
 };
+/// The last of tests/helpers/functions.def, which the op table gives.
+inline constexpr Function kLastOfTable = static_cast<Function>(static_cast<int>(Function::BitwiseInvert) - 1);
 inline constexpr int kFunctionCount = static_cast<int>(Function::Softmax) + 1;
 
 enum class Family : std::uint8_t {

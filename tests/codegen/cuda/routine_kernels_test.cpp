@@ -73,15 +73,17 @@ Bytes bytes_of(const std::vector<std::int64_t>& v) {
   return bytes;
 }
 
-/// Numbers of runs; some are none, and half of them are one.
-Bytes numbers(std::int64_t count, std::int64_t runs) {
+/// Numbers of runs, in a dtype that holds all of them; some are none, and half of them are one.
+Bytes numbers(std::int64_t count, std::int64_t runs, Dtype dtype) {
   std::mt19937_64 random(3);
-  std::vector<std::int64_t> v(static_cast<std::size_t>(count));
-  for (std::int64_t& x : v) {
+  const std::size_t size = itemsize(dtype);
+  Bytes bytes(static_cast<std::size_t>(count) * size);
+  for (std::size_t i = 0; i < bytes.size(); i += size) {
     const auto drawn = static_cast<std::int64_t>(random() >> 1);
-    x = drawn % 2 == 0 ? runs / 3 : drawn % (runs + 3) - 1;
+    const std::int64_t x = drawn % 2 == 0 ? runs / 3 : drawn % (runs + 2) - 1;
+    std::memcpy(&bytes[i], &x, size);
   }
-  return bytes_of(v);
+  return bytes;
 }
 
 /// The second operand, where there is one: what is searched for, numbers of runs, or offsets of runs, of which some are
@@ -89,7 +91,7 @@ Bytes numbers(std::int64_t count, std::int64_t runs) {
 Bytes second_operand(const RoutineSpec& s) {
   if (s.op == Op::Solve) return elements(s.dtype, s.rows * s.n * s.m, 2);
   if (s.op == Op::Searchsorted) return elements(s.dtype, s.m, 2);
-  if (s.reversed()) return numbers(s.n, s.m);
+  if (s.reversed()) return numbers(s.n, s.m, s.numbers);
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(s.m + 1));
   for (std::int64_t g = 0; g <= s.m; ++g) offsets[static_cast<std::size_t>(g)] = g == s.m ? s.n : s.n * (g / 2) / s.m;
   return bytes_of(offsets);
@@ -108,7 +110,7 @@ void check(RoutineSpec spec) {
   INFO(spec.str());
   std::vector<Bytes> inputs{elements(spec.dtype, spec.rows * spec.n, 1)};
   if (graph::is_matrices(spec.op)) inputs[0] = matrices(spec);
-  if (spec.op == Op::Bincount) inputs[0] = numbers(spec.n, spec.m);
+  if (spec.op == Op::Bincount) inputs[0] = numbers(spec.n, spec.m, spec.dtype);
   if (spec.op == Op::Searchsorted) {
     RoutineSpec sort{Op::Sort, spec.dtype, Way::Usual, 1, spec.n};
     Bytes sorted = inputs[0], scratch(codegen::routine_scratch(sort, target("x86-64-v3")));
@@ -174,7 +176,11 @@ std::vector<RoutineSpec> every_kernel() {
     for (const Op op : {Op::SegmentSum, Op::SegmentProd, Op::SegmentMin, Op::SegmentMax, Op::SegmentM2})
       for (const std::int64_t n : {std::int64_t{1000}, std::int64_t{1} << 33})
         if (op != Op::SegmentM2 || is_floating(dtype)) specs.push_back({op, dtype, Way::Reversed, 1, n, 100});
-  for (const std::int64_t bins : {10, 100'000}) specs.push_back({Op::Bincount, int64, {}, 1, 1000, bins});
+  for (const Dtype dtype : {uint8, uint16, uint32, int64}) {
+    for (const std::int64_t bins : {10, 100'000}) specs.push_back({Op::Bincount, dtype, {}, 1, 1000, bins});
+    for (const Op op : {Op::SegmentSum, Op::SegmentMax})
+      specs.push_back({op, float32, Way::Reversed, 1, 1000, 100, {}, dtype});
+  }
   for (const Dtype dtype : {float32, float64})
     for (const Op op : kMatrices)
       for (const std::int64_t n : {4, 8, 16, 32, 33}) specs.push_back({op, dtype, {}, 10, n, n});
@@ -203,7 +209,8 @@ TEST_CASE("routine kernels: searches on the emulated GPU have the CPU's bits", "
 }
 
 TEST_CASE("routine kernels: counts on the emulated GPU are the CPU's", "[routine][group]") {
-  for (const std::int64_t bins : {1, 7, 300, 8192, 8193}) check({Op::Bincount, int64, {}, 1, 40'000, bins});
+  for (const std::int64_t bins : {1, 7, 300, 8192, 8193, 70'000})
+    for (const Dtype dtype : {graph::dtype_of_numbers(bins), int64}) check({Op::Bincount, dtype, {}, 1, 40'000, bins});
 }
 
 TEST_CASE("routine kernels: runs on the emulated GPU are folded as on the CPU", "[routine][group]") {
@@ -227,6 +234,9 @@ TEST_CASE("routine kernels: elements by the numbers of their runs are folded as 
       for (const auto& [n, runs] : {std::pair(40, 3), {9000, 5}, {20'000, 300}, {5000, 70'000}, {1, 1}})
         check({op, dtype, Way::Reversed, 2, n, runs});
     }
+  for (const auto& [n, runs] : {std::pair(9000, 5), {20'000, 300}, {100'000, 70'000}})
+    for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentM2})
+      check({op, float32, Way::Reversed, 2, n, runs, {}, graph::dtype_of_numbers(runs)});
 }
 
 TEST_CASE("routine kernels: systems and factors of matrices on the emulated GPU have the CPU's bits",

@@ -47,6 +47,19 @@ TEST_CASE("unsorted: sums, means and variances of groups need no argsort", "[pas
   CHECK_FALSE(sorts(ta::histogram(x, 10, {.range = std::pair{0.0, 1e5}, .weights = x}).counts));
 }
 
+TEST_CASE("unsorted: numbers of groups are stored in the fewest bytes that hold them", "[passes][unsorted]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = uneven(5000), ids = scattered(5000, 70);
+  ta::evaluate(x, ids);
+  for (const auto& [groups, stored] : {std::pair(254, "_u8_map"), {255, "_u16_map"}, {70'000, "_u32_map"}}) {
+    const ta::SegmentOptions options{.groups = groups};
+    INFO(groups << " groups");
+    for (const ta::Array& y : {ta::segment_sum(x, ids, options), ta::segment_count(ids, options)})
+      CHECK(ta::plan_for("x86-64-v3", y).str().find(stored) != std::string::npos);
+  }
+  CHECK(ta::plan_for("sm_90", ta::with_add(ta::zeros({200}), ids, x)).str().find("_u8_map") != std::string::npos);
+}
+
 TEST_CASE("unsorted: many columns share a sort, and signed keys of others may be negative", "[passes][unsorted]") {
   const ta::Array x = uneven(5000), ids = scattered(1000, 70), order = ta::argsort(ids);
   CHECK(sorts(ta::segment_sum(ta::reshape(x, {1000, 5}), ids, {.groups = 70})));

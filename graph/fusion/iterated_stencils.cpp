@@ -1,6 +1,6 @@
-// find_steps(): a state is a value that is read at several shifts; a step goes from one state to the first node that
-// all its readers lead to; a chain of steps is cut into kernels by what they take.
-#include "graph/fusion/step_chains.h"
+// find_iterated_stencils(): a state is a value that is read at several shifts; a step goes from one state to the first
+// node that all its readers lead to; a chain of steps is cut into kernels by what they take.
+#include "graph/fusion/iterated_stencils.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ class StepFinder {
   StepFinder(const FusionGraph& f, const Target& target, const CostModel& cost, const Limits& limits)
       : f_(f), g_(f.g), target_(target), cost_(cost), limits_(limits) {}
 
-  std::vector<StepKernel> run() {
+  std::vector<IteratedStencil> run() {
     if (!find_states()) return {};
     find_readers();
     find_memoryless();
@@ -173,7 +173,7 @@ class StepFinder {
   }
 
   [[nodiscard]] std::optional<Step> measured(Step step) const {
-    const StepPlaces places(g_, step.nodes, step.from);
+    const StencilPlaces places(g_, step.nodes, step.from);
     if (!places.valid() || places.words() > kMostWords || places.operands().size() > kMostOperands) return std::nullopt;
     for (int k = 0; k < 2; ++k)
       step.reach[static_cast<std::size_t>(k)] = places.reach()[static_cast<std::size_t>(k)].both();
@@ -245,15 +245,15 @@ class StepFinder {
       }
     }
     if (best.back() >= kGain * plain) return;
-    std::vector<StepKernel> kernels;
+    std::vector<IteratedStencil> kernels;
     for (std::size_t end = chain.size(); end > 0; end = start[end]) {
-      StepKernel k;
+      IteratedStencil k;
       k.base = chain[start[end]].from;
       for (std::size_t i = start[end]; i < end; ++i)
         k.nodes.insert(k.nodes.end(), chain[i].nodes.begin(), chain[i].nodes.end());
       std::sort(k.nodes.begin(), k.nodes.end());
       k.nodes.erase(std::unique(k.nodes.begin(), k.nodes.end()), k.nodes.end());
-      const StepPlaces places(g_, k.nodes, k.base);
+      const StencilPlaces places(g_, k.nodes, k.base);
       if (!places.valid() || places.words() > kMostWords || places.operands().size() > kMostOperands) return;
       kernels.push_back(std::move(k));
     }
@@ -309,23 +309,23 @@ class StepFinder {
   std::vector<NodeId> updated_;  // by node: the first update that takes it as its value
   std::vector<NodeId> before_;   // by update: a state made by another update of the same box
   std::vector<std::vector<NodeId>> readers_;
-  std::vector<StepKernel> out_;
+  std::vector<IteratedStencil> out_;
 };
 
 }  // namespace
 
-std::vector<StepKernel> find_steps(const FusionGraph& f, const Target& target, const CostModel& cost,
-                                   const Limits& limits) {
+std::vector<IteratedStencil> find_iterated_stencils(const FusionGraph& f, const Target& target, const CostModel& cost,
+                                                    const Limits& limits) {
   if (limits.steps < static_cast<int>(kFewestSteps)) return {};
   return StepFinder(f, target, cost, limits).run();
 }
 
-CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels)
+CollapsedStencils::CollapsedStencils(const Graph& g, std::vector<IteratedStencil> kernels)
     : g_(g), kernels_(std::move(kernels)), small_(g.like()) {
   std::vector<std::uint32_t> result_of(g.nodes.size(), kNoId);
   std::vector<GraphNode> nodes = g.nodes;
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-    const StepPlaces places(g, kernels_[k].nodes, kernels_[k].base);
+    const StencilPlaces places(g, kernels_[k].nodes, kernels_[k].base);
     GraphNode& n = nodes[kernels_[k].nodes.back()];
     result_of[kernels_[k].nodes.back()] = k;
     n.op = Op::Matmul;
@@ -350,7 +350,7 @@ CollapsedSteps::CollapsedSteps(const Graph& g, std::vector<StepKernel> kernels)
   for (const GraphEdge& r : g.roots) small_.roots.push_back({now[r.node], r.output});
 }
 
-Fusion CollapsedSteps::expand(Fusion found) const {
+Fusion CollapsedStencils::expand(Fusion found) const {
   Fusion out;
   out.seconds = found.seconds;
   out.groups = std::move(found.groups);

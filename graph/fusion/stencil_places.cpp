@@ -1,5 +1,5 @@
-// StepPlaces: from the result to the base, each node where its readers want it.
-#include "graph/fusion/step_places.h"
+// StencilPlaces: from the result to the base, each node where its readers want it.
+#include "graph/fusion/stencil_places.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +22,7 @@ bool same_box(const Graph& g, NodeId update, NodeId other) {
          g.nodes[a.inputs[1].node].shape == g.nodes[b.inputs[1].node].shape;
 }
 
-StepPlaces::StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base)
+StencilPlaces::StencilPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base)
     : g_(g), nodes_(nodes), from_(base) {
   rank_ = squeeze(g.shape(nodes.back())).size();
   for (std::size_t i = 0; i < nodes.size(); ++i) index_.emplace(nodes[i], i);
@@ -33,7 +33,7 @@ StepPlaces::StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge 
   valid_ = rank_ >= 1 && rank_ <= 3 && find_places();
 }
 
-void StepPlaces::find_updates() {
+void StencilPlaces::find_updates() {
   for (const NodeId id : nodes_)
     if (const NodeId value = updated_value(g_, id); value != kNoId && contains(value)) updated_.try_emplace(value, id);
   if (const NodeId value = updated_value(g_, from_.node); value != kNoId) updated_.try_emplace(value, from_.node);
@@ -45,7 +45,7 @@ void StepPlaces::find_updates() {
   }
 }
 
-Source StepPlaces::read(NodeId id, int input) const {
+Source StencilPlaces::read(NodeId id, int input) const {
   const GraphNode& n = g_.nodes[id];
   IndexMap map = place(id);
   if (n.op == Op::Update) {
@@ -67,7 +67,7 @@ Source StepPlaces::read(NodeId id, int input) const {
   return s;
 }
 
-bool StepPlaces::lies_along(const IndexMap& map, const Dims& shape) const {
+bool StencilPlaces::lies_along(const IndexMap& map, const Dims& shape) const {
   int axis = 0;
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
@@ -78,13 +78,13 @@ bool StepPlaces::lies_along(const IndexMap& map, const Dims& shape) const {
 }
 
 /// The last axis (1), or the one before it (2).
-std::int64_t StepPlaces::start(const IndexMap& map, int from_last) const {
+std::int64_t StencilPlaces::start(const IndexMap& map, int from_last) const {
   for (int d = 0; d < map.size; ++d)
     if (map[d].axis >= 0 && map[d].axis == rank_ - from_last) return map[d].start;
   return 0;
 }
 
-bool StepPlaces::find_places() {
+bool StencilPlaces::find_places() {
   IndexMap home;
   int axis = 0;
   for (const std::int64_t extent : g_.shape(nodes_.back()))
@@ -108,7 +108,7 @@ bool StepPlaces::find_places() {
   return true;
 }
 
-std::optional<std::array<std::int64_t, 2>> StepPlaces::shift(const IndexMap& from, const IndexMap& to) const {
+std::optional<std::array<std::int64_t, 2>> StencilPlaces::shift(const IndexMap& from, const IndexMap& to) const {
   std::array<std::int64_t, 2> by{};
   for (int d = 0; d < from.size; ++d) {
     if (from[d].axis != to[d].axis || from[d].step != to[d].step) return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<std::array<std::int64_t, 2>> StepPlaces::shift(const IndexMap& fro
 }
 
 /// The place of what is wanted, near the point itself.
-bool StepPlaces::settle(At& at, const Dims& shape) {
+bool StencilPlaces::settle(At& at, const Dims& shape) {
   if (at.wanted.empty() || !lies_along(at.wanted.front(), shape)) return false;
   at.place = at.wanted.front();
   for (int d = 0; d < at.place.size; ++d) {
@@ -145,7 +145,7 @@ bool StepPlaces::settle(At& at, const Dims& shape) {
 }
 
 /// Notes where a node reads an input. Windows are relative to the point until settle() knows the place.
-bool StepPlaces::want(NodeId reader, int input) {
+bool StencilPlaces::want(NodeId reader, int input) {
   const Source s = read(reader, input);
   const NodeId z = s.edge.node;
   const OpClass c = info(g_.nodes[z].op).op_class;
@@ -178,7 +178,7 @@ bool StepPlaces::want(NodeId reader, int input) {
   return true;
 }
 
-int StepPlaces::words() const {
+int StencilPlaces::words() const {
   const auto of = [&](NodeId id) {
     return static_cast<int>(std::max<std::size_t>(1, itemsize(g_.nodes[id].dtype) / 4));
   };

@@ -13,14 +13,14 @@
 namespace tarry::graph {
 
 /// The nodes of a group of steps, at coordinates of the last one (of its squeezed space).
-class StepPlaces {
+class StencilPlaces {
  public:
   /// Rows or columns between a point and what it reads.
   static constexpr std::int64_t kFarthest = 3;
 
   /// `nodes`: ascending; the last one is the result, all others have their readers among them. `base`: the stored value
   /// that they begin with.
-  StepPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base);
+  StencilPlaces(const Graph& g, std::span<const NodeId> nodes, GraphEdge base);
 
   /// True if every node is a map or a dense update that lies along the space's axes, a small shift away, and what is
   /// read elsewhere is memory, a scalar or a coordinate.
