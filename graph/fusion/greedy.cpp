@@ -259,7 +259,7 @@ class Greedy {
     const auto push = [&](NodeId id) {
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i) {
         const NodeId p = f_.source(id, i).edge.node;
-        if (inside(p) && std::find(queue.begin(), queue.end(), p) == queue.end()) queue.push_back(p);
+        if (inside(p)) Draft::add(queue, p);
       }
     };
     for (const Draft* d : {&a, &b})
@@ -320,7 +320,7 @@ class Greedy {
         const std::uint32_t next = find(p);
         if (next == from && !direct) return true;
         if (next == from || next == to || drafts_[next].last < drafts_[from].first) continue;
-        if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
+        if (Draft::among(seen, next)) continue;
         seen.push_back(next);
         queue.push_back(next);
       }
@@ -378,8 +378,7 @@ class Greedy {
                                                       : points;
     double extra_bytes = 0;
     for (NodeId b : boundary)
-      if (b != p.producer &&
-          std::find(draft(id).producers.begin(), draft(id).producers.end(), b) == draft(id).producers.end())
+      if (b != p.producer && !Draft::among(draft(id).producers, b))
         extra_bytes += static_cast<double>(std::min(g_.bytes(b), static_cast<std::int64_t>(points) * 8));
     const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
     const double writes = f_.root(p.producer) ? 1 : 2;
@@ -467,14 +466,11 @@ class Greedy {
         const bool nested = again && out_.recomputed_set_of[edge_slot(w, i)] != kNoId;
         if (nested && std::count(moved.begin(), moved.end(), z) == kMostNested) return false;  // at places of places
         if (nested) moved.push_back(z);
-        std::vector<NodeId>& into = again ? recomputed : boundary;
-        if (std::find(into.begin(), into.end(), z) == into.end()) into.push_back(z);
+        Draft::add(again ? recomputed : boundary, z);
         if (static_cast<int>(recomputed.size()) > limits_.recomputed) return false;
       }
     }
-    const auto is_again = [&](NodeId b) {
-      return std::find(recomputed.begin(), recomputed.end(), b) != recomputed.end();
-    };
+    const auto is_again = [&](NodeId b) { return Draft::among(recomputed, b); };
     std::erase_if(boundary, is_again);
     return std::ranges::all_of(recomputed, [&](NodeId w) {  // what one of them reads from memory another may compute
       return f_.may_repeat(w, 0, recomputed) || !is_again(f_.source(w, 0).edge.node);
@@ -482,8 +478,9 @@ class Greedy {
   }
 
   /// depends_through_others() leaves out groups that precede, and one of those may read a group that grew later. Groups
-  /// that wait for each other after all become single nodes, which cannot; the refinement goes on from there.
-  void dissolve_circles() {
+  /// that wait for each other become single nodes, which read what they computed again: that may close another circle.
+  /// True if a group changed.
+  bool dissolve_circles() {
     std::vector<NodeId> open;
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       if (parent_[id] == id) open.push_back(id);
@@ -510,18 +507,23 @@ class Greedy {
           if (!peeled[next] && --waits[next] == 0) ready.push_back(next);
       }
     }
-    for (NodeId id : open) {
-      if (peeled[id]) continue;
+    std::erase_if(open, [&](NodeId id) { return peeled[id] || (drafts_[id].nodes.size() == 1 && !repeats(id)); });
+    for (NodeId id : open)
       for (NodeId n : std::vector<NodeId>(std::move(drafts_[id].nodes))) {
         begin(n);
-        for (int i = 0; i < g_.nodes[n].n_inputs; ++i) out_.recomputed_set_of[edge_slot(n, i)] = kNoId;
+        std::fill_n(&out_.recomputed_set_of[edge_slot(n, 0)], Node::kMaxInputs, kNoId);
         for (const Pending& p : read_inputs(n)) note(p.producer, n, Reason::Cycle);
       }
-    }
+    return !open.empty();
+  }
+  /// True if a node computes one of its producers again.
+  [[nodiscard]] bool repeats(NodeId id) const {
+    const auto* const sets = &out_.recomputed_set_of[edge_slot(id, 0)];
+    return std::any_of(sets, sets + Node::kMaxInputs, [](std::uint32_t set) { return set != kNoId; });
   }
 
   void collect() {
-    if (limits_.fuses) dissolve_circles();
+    while (limits_.fuses && dissolve_circles()) continue;
     std::vector<std::uint32_t> index(g_.nodes.size(), kNoId);
     std::vector<Group> groups;
     out_.group_of.assign(g_.nodes.size(), kNoId);

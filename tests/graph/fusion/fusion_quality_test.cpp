@@ -147,6 +147,19 @@ TEST_CASE("fusion: large graphs stay near what long annealing has found", "[grap
   }
 }
 
+TEST_CASE("fusion: whatever work costs, no kernels wait for each other", "[graph][fusion]") {
+  const graph::Target& target = *graph::find_target("sm_90");
+  graph::CostModel free_instructions = graph::cost_model(target), free_launches = free_instructions;
+  free_instructions.instructions_per_second = 1e30;
+  free_launches.seconds_per_launch = 0;
+  for (int number = 0; number < 100; ++number) {
+    const graph::Graph g = large_graph(number);
+    INFO("graph " << number);
+    for (const graph::CostModel& cost : {free_instructions, free_launches})
+      CHECK_NOTHROW(graph::greedy_fusion(graph::FusionGraph(g, cost), cost, {}));  // which orders its kernels
+  }
+}
+
 TEST_CASE("fusion: a hundred large graphs beside a minute of annealing each", "[.slow][fusion-annealing]") {
   const int count = static_cast<int>(setting("TARRY_TEST_GRAPHS", 100));
   compare_with_annealing(static_cast<int>(setting("TARRY_TEST_FIRST", 0)), count, 0, setting("TARRY_TEST_SECONDS", 60));
