@@ -15,6 +15,9 @@ class Stopwatch {
     return passed.count();
   }
 
+  /// When the last lap ended.
+  [[nodiscard]] std::chrono::steady_clock::time_point last() const { return start_; }
+
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

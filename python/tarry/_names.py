@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins as _builtins
 
-from . import _tarry
+from . import _nans, _numbers, _tarry
+from ._nans import *  # noqa: F403
+from ._numbers import *  # noqa: F403
 from ._tarry import Array
 
 TYPE_CHECKING = False
@@ -15,12 +17,13 @@ if TYPE_CHECKING:  # typing takes long to import
     from ._tarry import Dtype
 
 __all__ = [
-    "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "blackman", "block", "c_",
-    "column_stack", "delete", "diag", "diag_indices", "dsplit", "dstack", "ediff1d", "extract", "fill_diagonal",
-    "fliplr", "flipud", "fromfunction", "hamming", "hanning", "histogram2d", "hsplit", "hstack", "indices", "insert",
-    "intersect1d", "isscalar", "ix_", "lexsort", "mgrid", "ogrid", "piecewise", "polyval", "r_", "rot90", "select",
-    "setdiff1d", "split", "tri", "tril_indices", "triu_indices", "union1d", "unique", "unravel_index", "vsplit",
-    "vstack",
+    "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "bartlett", "blackman", "block",
+    "broadcast_shapes", "c_", "column_stack", "copyto", "delete", "diag", "diag_indices", "diagflat", "dsplit",
+    "dstack", "ediff1d", "extract", "fill_diagonal", "fliplr", "flipud", "fromfunction", "hamming", "hanning",
+    "histogram2d", "hsplit", "hstack", "indices", "insert", "intersect1d", "isscalar", "ix_", "lexsort", "matvec",
+    "mgrid", "ogrid", "piecewise", "place", "putmask", "r_", "ravel_multi_index", "resize", "rollaxis", "rot90",
+    "row_stack", "select", "setdiff1d", "setxor1d", "split", "tri", "tril_indices", "triu_indices", "union1d",
+    "unique", "unravel_index", "vecmat", "vsplit", "vstack", *_nans.__all__, *_numbers.__all__,
 ]
 
 
@@ -48,6 +51,9 @@ def atleast_3d(x: Any) -> Array:
 def vstack(arrays: Sequence[Any]) -> Array:
     """Rows below each other: arrays of one axis are rows. Shapes: (m, n) and (n,) give (m + 1, n)."""
     return _tarry.concat([atleast_2d(x) for x in arrays], axis=0)
+
+
+row_stack = vstack
 
 
 def hstack(arrays: Sequence[Any]) -> Array:
@@ -320,6 +326,81 @@ class _Joined:
 mgrid, ogrid, r_, c_ = _Grid(True), _Grid(False), _Joined(False), _Joined(True)
 
 
+# ---- Shapes, products and changes ----
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to. ValueError where they do not."""
+    whole = [(each,) if isinstance(each, int) else tuple(each) for each in shapes]
+    made = [1] * _builtins.max(map(len, whole), default=0)
+    for each in whole:
+        for i, extent in enumerate(reversed(each), 1):
+            if extent != 1 and made[-i] not in (1, extent):
+                raise ValueError(f"shapes {', '.join(map(str, whole))} do not broadcast")
+            made[-i] = made[-i] if extent == 1 else extent
+    return tuple(made)
+
+
+def diagflat(x: Any, k: int = 0) -> Array:
+    """A matrix with the flattened x on its k-th diagonal."""
+    return diag(_tarry.reshape(_tarry.asarray(x), -1), k)
+
+
+def resize(x: Any, shape: int | Sequence[int]) -> Array:
+    """The elements of x in order, again from the first where the shape has more."""
+    x = _tarry.reshape(_tarry.asarray(x), -1)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = 1
+    for extent in shape:
+        count *= extent
+    if x.size == 0:
+        return _tarry.zeros(shape, dtype=x.dtype)
+    return _tarry.reshape(_tarry.tile(x, -(-count // x.size))[:count], shape)
+
+
+def rollaxis(x: Any, axis: int, start: int = 0) -> Array:
+    """x with an axis moved in front of the one at `start`."""
+    x = _tarry.asarray(x)
+    axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
+    return _tarry.moveaxis(x, axis, start - 1 if axis < start else start)
+
+
+def ravel_multi_index(places: Sequence[Any], shape: Sequence[int]) -> Array:
+    """The numbers of elements in row-major order, of their places along each axis."""
+    made = _tarry.asarray(0)
+    for at, extent in zip(places, shape, strict=True):
+        made = made * extent + _tarry.asarray(at)
+    return made
+
+
+def matvec(x: Any, v: Any) -> Array:
+    """Matrices times vectors. Shapes: (..., m, n) and (..., n) give (..., m)."""
+    return _tarry.matmul(_tarry.asarray(x), _tarry.asarray(v)[..., None])[..., 0]
+
+
+def vecmat(v: Any, x: Any) -> Array:
+    """Vectors times matrices. Shapes: (..., m) and (..., m, n) give (..., n)."""
+    return _tarry.matmul(_tarry.asarray(v)[..., None, :], _tarry.asarray(x))[..., 0, :]
+
+
+def copyto(to: Array, x: Any, where: Any = True) -> None:
+    """Puts x, broadcast, into `to` itself, where the condition holds."""
+    to[...] = _tarry.where(where, _tarry.astype(_tarry.asarray(x), to.dtype), to)
+
+
+def putmask(x: Array, mask: Any, values: Any) -> None:
+    """Puts values into x itself where the mask is true: those at the same places of a repetition of the values."""
+    copyto(x, resize(values, x.shape), mask)
+
+
+def place(x: Array, mask: Any, values: Any) -> None:
+    """Puts values into x itself where the mask is true: the first one first, again from there where they end."""
+    mask = _tarry.astype(_tarry.reshape(_tarry.asarray(mask), -1), _tarry.bool)
+    values = _tarry.reshape(_tarry.asarray(values), -1)
+    number = _tarry.maximum(_tarry.cumsum(_tarry.astype(mask, _tarry.int64)) - 1, 0) % values.size
+    copyto(x, _tarry.reshape(_tarry.take(values, number), x.shape), _tarry.reshape(mask, x.shape))
+
+
 # ---- Choices, orders and sets ----
 
 
@@ -349,15 +430,6 @@ def argpartition(x: Any, kth: Any, axis: int = -1) -> Array:
     return _tarry.argsort(x, axis=axis)
 
 
-def polyval(p: Any, x: Any) -> Array:
-    """The polynomial at x whose coefficients are p, the highest power first: by Horner's scheme."""
-    x = _tarry.asarray(x)
-    made = _tarry.zeros_like(x)
-    for factor in p:
-        made = made * x + factor
-    return made
-
-
 def isscalar(x: Any) -> bool:
     """True of Python's and NumPy's numbers, and of text; not of arrays."""
     return isinstance(x, (int, float, complex, str, bytes)) or type(x).__module__ == "numpy" and hasattr(x, "item") \
@@ -373,6 +445,11 @@ def _window(n: int, *weights: float) -> Array:
     for i, weight in enumerate(weights[1:], 1):
         made = made + (-1) ** i * weight * _tarry.cos(i * angle)
     return made
+
+
+def bartlett(n: int) -> Array:
+    """The triangular window of n points, 0 at both ends."""
+    return _tarry.ones(n) if n <= 1 else 1 - _tarry.abs(_tarry.linspace(-1, 1, n))
 
 
 def hanning(n: int) -> Array:
@@ -427,6 +504,14 @@ def setdiff1d(a: Any, b: Any) -> Array:
     """The distinct elements of a that are not in b, in order. Evaluates."""
     found = _tarry.unique_values(a)
     return found[_tarry.logical_not(_tarry.isin(found, _tarry.asarray(b)))]
+
+
+def setxor1d(a: Any, b: Any) -> Array:
+    """The distinct elements that are in one of both alone, in order. Evaluates."""
+    found = _tarry.sort(append(_tarry.unique_values(a), _tarry.unique_values(b)))
+    differs = _tarry.not_equal(found[1:], found[:-1])
+    edge = _tarry.ones(1 if found.size else 0, dtype=_tarry.bool)
+    return found[_tarry.logical_and(append(edge, differs), append(differs, edge))]
 
 
 def ediff1d(x: Any) -> Array:

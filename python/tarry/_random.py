@@ -55,6 +55,68 @@ class NumPyGenerator(Generator):
         """Numbers of the exponential distribution of this mean."""
         return scale * super().exponential(_shape(size, scale))
 
+    def standard_exponential(self, size: _Size = None, dtype: Dtype | str | type | None = None) -> Array:
+        """Numbers of the exponential distribution of mean 1."""
+        return super().exponential(_shape(size), dtype=dtype)
+
+    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: _Size = None) -> Array:
+        """Numbers whose logarithms have the normal distribution of this mean and deviation."""
+        return _tarry.exp(self.normal(mean, sigma, size))
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: _Size = None) -> Array:
+        """Numbers of the double exponential distribution: the difference of two exponential ones."""
+        shape = _shape(size, loc, scale)
+        return loc + scale * (super().exponential(shape) - super().exponential(shape))
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: _Size = None) -> Array:
+        """Numbers of the logistic distribution: the logarithm of the ratio of two exponential ones."""
+        shape = _shape(size, loc, scale)
+        return loc + scale * (_tarry.log(super().exponential(shape)) - _tarry.log(super().exponential(shape)))
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: _Size = None) -> Array:
+        """Numbers of Gumbel's distribution of extremes, of this mode."""
+        return loc - scale * _tarry.log(super().exponential(_shape(size, loc, scale)))
+
+    def weibull(self, a: Any, size: _Size = None) -> Array:
+        """Numbers of Weibull's distribution of scale 1 and this shape."""
+        return super().exponential(_shape(size, a)) ** (1 / a)
+
+    def rayleigh(self, scale: Any = 1.0, size: _Size = None) -> Array:
+        """Lengths of vectors of two normal numbers of this deviation."""
+        return scale * _tarry.sqrt(2 * super().exponential(_shape(size, scale)))
+
+    def pareto(self, a: Any, size: _Size = None) -> Array:
+        """Numbers of the distribution of Pareto II, or Lomax, of this shape."""
+        return _tarry.expm1(super().exponential(_shape(size, a)) / a)
+
+    def power(self, a: Any, size: _Size = None) -> Array:
+        """Numbers in [0, 1] whose density is a * x**(a - 1)."""
+        return (-_tarry.expm1(-super().exponential(_shape(size, a)))) ** (1 / a)
+
+    def standard_cauchy(self, size: _Size = None) -> Array:
+        """Numbers of Cauchy's distribution: the ratio of two normal ones."""
+        shape = _shape(size)
+        return super().normal(shape) / super().normal(shape)
+
+    def triangular(self, left: Any, mode: Any, right: Any, size: _Size = None) -> Array:
+        """Numbers from left to right, whose density rises up to the mode and falls from there."""
+        u = super().uniform(_shape(size, left, mode, right))
+        whole, part = right - left, mode - left
+        return _tarry.where(u * whole < part, left + _tarry.sqrt(u * (whole * part)),
+                            right - _tarry.sqrt((1 - u) * (whole * (right - mode))))
+
+    def geometric(self, p: Any, size: _Size = None) -> Array:
+        """How many trials of this probability it takes up to the first success, as int64."""
+        trials = super().exponential(_shape(size, p), dtype=_tarry.float64) / -_tarry.log1p(-_tarry.asarray(p))
+        return _tarry.astype(_tarry.maximum(_tarry.ceil(trials), 1), _tarry.int64)
+
+    def multivariate_normal(self, mean: Any, cov: Any, size: _Size = None) -> Array:
+        """Vectors of normal numbers of this mean, (n,), and covariance, (n, n), by its factor of Cholesky."""
+        factor = _tarry.linalg.cholesky(_tarry.asarray(cov))
+        mean = _tarry.asarray(mean)
+        drawn = super().normal((*_shape(size), mean.shape[-1]), dtype=factor.dtype)
+        return mean + _tarry.matmul(drawn, _tarry.matrix_transpose(factor))
+
     def integers(self, low: int, high: int | None = None, size: _Size = None,  # type: ignore[override]
                  dtype: Dtype | str | type = int, endpoint: bool = False) -> Array:
         """Integers from low up to high, or from 0 up to low; the end is drawn only where endpoint is true."""

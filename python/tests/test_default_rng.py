@@ -34,6 +34,35 @@ def test_draws_are_distributed_as_their_names_say():
     assert sorted(x.tolist()) == list(range(50)) and x.tolist() != list(range(50))
 
 
+@pytest.mark.parametrize("draw, mean, deviation", [
+    ("lognormal(0.2, 0.5, n)", np.exp(0.325), np.exp(0.325) * np.sqrt(np.exp(0.25) - 1)),
+    ("standard_exponential(n)", 1, 1), ("laplace(1.0, 2.0, n)", 1, np.sqrt(8)), ("rayleigh(2.0, n)", 2.5066, 1.3103),
+    ("logistic(1.0, 0.5, n)", 1, 0.5 * np.pi / np.sqrt(3)), ("gumbel(1.0, 2.0, n)", 2.1544, 2.5651),
+    ("weibull(2.0, n)", 0.8862, 0.4633), ("pareto(5.0, n)", 0.25, 0.3227), ("power(3.0, n)", 0.75, 0.1936),
+    ("triangular(-1.0, 0.0, 3.0, n)", 2 / 3, 0.8498), ("geometric(0.25, n)", 4, 3.4641),
+])
+def test_a_distribution_has_its_mean_and_deviation(draw, mean, deviation):
+    values = eval(f"rng.{draw}", {"rng": ta.random.default_rng(5), "n": 200_000})
+    assert np.isfinite(values).all() and abs(float(values.mean()) - mean) < 0.02 * deviation
+    assert abs(float(values.std()) / deviation - 1) < 0.03
+
+
+def test_parameters_of_distributions_are_arrays_too():
+    rng, scales = ta.random.default_rng(5), ta.asarray([1.0, 10.0, 100.0])
+    for draw in (rng.rayleigh, rng.weibull, rng.pareto, rng.power):
+        assert draw(scales).shape == (3,)
+    assert rng.standard_cauchy((2, 3)).shape == (2, 3) and rng.lognormal(scales[:, None], size=(3, 4)).shape == (3, 4)
+    assert rng.geometric(ta.asarray([0.5, 1.0])).shape == (2,) and float(rng.geometric(1.0)) == 1
+
+
+def test_vectors_of_normal_numbers_have_their_covariance():
+    mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 0.5]])
+    drawn = ta.random.default_rng(9).multivariate_normal(mean, cov, 100_000)
+    assert drawn.shape == (100_000, 2)
+    np.testing.assert_allclose(drawn.mean(0), mean, atol=0.02)
+    np.testing.assert_allclose(np.cov(np.asarray(drawn).T), cov, atol=0.03)
+
+
 def test_a_generator_is_copied_with_its_place():
     rng = ta.random.default_rng(7)
     rng.random(3)

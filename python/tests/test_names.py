@@ -11,7 +11,8 @@ A, V, W = rng.standard_normal((4, 6)), rng.standard_normal(6), rng.standard_norm
 CUBE, WHOLE = rng.standard_normal((2, 3, 4)), rng.integers(-9, 9, 20)
 STEPS = np.sort(rng.random(6))
 NAN = np.array([1.0, np.nan, -np.inf, np.inf, 2.5, -0.0])
-ARRAYS = {"A": A, "V": V, "W": W, "CUBE": CUBE, "WHOLE": WHOLE, "STEPS": STEPS, "NAN": NAN}
+HOLES = np.where(rng.random((4, 6)) < 0.3, np.nan, A)
+ARRAYS = {"HOLES": HOLES, "A": A, "V": V, "W": W, "CUBE": CUBE, "WHOLE": WHOLE, "STEPS": STEPS, "NAN": NAN}
 
 
 def same(ours, theirs, **near):
@@ -81,7 +82,21 @@ CALLS = [
     "dot([1.0, 2.0], A[:2])", "linalg.norm(A, 2)", "linalg.norm(A, -2)", "linalg.norm(A, 'nuc')",
     "linalg.matrix_norm(CUBE, ord=2, keepdims=True)", "linalg.svdvals(CUBE)", "linalg.svdvals(A.T)", "linalg.pinv(A)",
     "linalg.matrix_rank(A)", "linalg.matrix_rank(A[:, :2] @ A[:2])", "linalg.pinv(CUBE)", "linalg.cond(A[:4, :4])",
-    "linalg.pinv(A[:, :2] @ A[:2])",
+    "linalg.pinv(A[:, :2] @ A[:2])", "nanmedian(HOLES)", "nanmedian(HOLES, 0)", "nanmedian(HOLES, axis=1, keepdims=True)",
+    "nanmedian(WHOLE)", "nanmedian(CUBE, (0, 2))", "nanquantile(HOLES, 0.3)", "nanquantile(HOLES, [0.1, 0.9], axis=1)",
+    "nanquantile(HOLES, 1.0, 0)", "nanpercentile(HOLES, [[5, 50], [95, 0]], axis=0)", "nanargmax(HOLES, 1)",
+    "nanargmin(HOLES)", "nanargmax(WHOLE)", "nancumsum(HOLES, 1)", "nancumprod(HOLES)", "nancumsum(WHOLE)",
+    "isposinf(NAN)", "isneginf(NAN)", "isposinf(WHOLE)", "logaddexp2(A, V)", "logaddexp2(-4000.0, -4001.0)",
+    "ldexp(V, WHOLE[:6])", "ldexp([1.5, 5e-324, 1.0], [-1074, 1100, 1023])", "frexp(A)", "frexp(NAN)",
+    "frexp([5e-324, 1.7e308, 0.5, 1.0, -8.0, 0.0, 2.2250738585072014e-308])", "frexp(WHOLE)", "modf(A)", "modf(NAN)",
+    "modf(WHOLE)", "float_power(WHOLE, 3)", "gcd(WHOLE, 12)", "gcd(WHOLE[:, None], WHOLE)", "lcm(WHOLE, 6)",
+    "lcm(WHOLE[:, None], WHOLE)", "bitwise_count(WHOLE)", "choose([1, 0, 1, 0, 1, 1], [V, W])", "unwrap(V * 9)",
+    "unwrap(A * 9, axis=0)", "unwrap(WHOLE * 3, period=5)", "unwrap([0.0, np.pi, 0.0, -np.pi])", "polyadd(V, [1.0, 2.0])",
+    "polysub([1.0, 2.0], V)", "polymul(V, W[:3])", "polyder(V)", "polyder(V, 2)", "polyint(V)", "polyint([3, 2], 2, 1)",
+    "vander(V)", "vander(V, 3)", "vander(V, 4, True)", "diagflat([[1.0, 2.0], [3.0, 4.0]], 1)", "resize(V, (2, 5))",
+    "resize(A, 4)", "rollaxis(CUBE, 2)", "rollaxis(CUBE, 0, 3)", "ravel_multi_index([[1, 0], [2, 1]], (2, 3))",
+    "linalg.norm(A @ V)", "matvec(CUBE, V[:4])", "vecmat(V[:3], CUBE)", "setxor1d(WHOLE, [1, 2, 99])",
+    "setxor1d(V[:0], V[:0])", "bartlett(9)", "bartlett(1)",
 ]
 
 
@@ -122,7 +137,7 @@ def test_numpys_own_functions_record(call):
 def test_numpy_computes_what_is_not_there_on_the_values(tmp_path):
     x = ta.asarray(V)
     for got, expected in ((np.fft.fft(x), np.fft.fft(V)), (np.linalg.svd(ta.asarray(A)).S, np.linalg.svd(A).S),
-                          (np.sort_complex(x), np.sort_complex(V)), (np.frexp(x)[0], np.frexp(V)[0])):
+                          (np.sort_complex(x), np.sort_complex(V)), (np.spacing(x), np.spacing(V))):
         assert isinstance(got, np.ndarray)
         np.testing.assert_allclose(got, expected)
     np.save(tmp_path / "x.npy", x)
@@ -272,4 +287,31 @@ def test_wrong_calls_say_what_is_wrong():
                         (lambda: ta.linalg.norm(x, 3), "ord of matrices"), (lambda: ta.interp(1.0, x, x), "one axis"),
                         (lambda: ta.gradient(x[:1]), "fewer than 2 points"), (lambda: x.swapaxes(0, 5), "axis 5")):
         with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_where_all_are_nan_a_median_is_nan_and_a_place_is_0():
+    x = ta.asarray(np.full((3, 2), np.nan))
+    assert np.isnan(ta.nanmedian(x, axis=0)).all() and ta.nanargmax(x, 0).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("change", ["putmask(x, x > 0, [7.0, 8.0])", "place(x, x > 0, [7.0, 8.0])", "copyto(x, 5)",
+                                    "copyto(x, W, where=x > 0)"])
+def test_an_array_is_changed_as_numpy_changes_it(change):
+    ours, theirs = ta.asarray(V), V.copy()
+    eval(f"m.{change}", {"m": ta, "x": ours, "W": ta.asarray(W)})
+    eval(f"m.{change}", {"m": np, "x": theirs, "W": W})
+    same(ours, theirs)
+
+
+def test_shapes_broadcast_as_numpy_says():
+    assert ta.broadcast_shapes((3, 1), 4, (2, 1, 1)) == np.broadcast_shapes((3, 1), 4, (2, 1, 1)) == (2, 3, 4)
+    assert ta.broadcast_shapes() == () and ta.broadcast_shapes((0,), 1) == (0,)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        ta.broadcast_shapes((3,), (2,))
+
+
+def test_functions_of_integers_take_no_floats():
+    for call in (lambda: ta.gcd(1.5, 2), lambda: ta.bitwise_count(V), lambda: ta.ldexp(V, W)):
+        with pytest.raises(TypeError, match="integers"):
             call()

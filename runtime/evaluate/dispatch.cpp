@@ -260,7 +260,8 @@ void Dispatch::run_item(const Item& item, const Run& run, Backend& b) {
   }
 }
 
-void Dispatch::commit(const Run& run, Backend& b, Counters& counters, bool& started) {
+void Dispatch::commit(const Run& run, Backend& b, Counters& counters, std::chrono::steady_clock::time_point now,
+                      bool& started) {
   if (items_.empty()) return;
   started = true;
   const bool replayed = replay(run, b);
@@ -269,9 +270,10 @@ void Dispatch::commit(const Run& run, Backend& b, Counters& counters, bool& star
   std::int64_t launches = 0, interpreted = 0;
   for (const Item& item : items_) {
     if (!replayed) {
-      const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
       run_item(item, run, b);
-      if (timed && item.kernel) item.kernel->sums->ran(std::chrono::steady_clock::now() - start);
+      const auto start = now;
+      if (timed) now = std::chrono::steady_clock::now();
+      if (timed && item.kernel) item.kernel->sums->ran(now - start);
     }
     if (item.copy) continue;
     launches += item.routine ? codegen::routine_launch_count(item.routine->spec, item.routine->sources.size()) : 1;

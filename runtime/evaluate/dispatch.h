@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -60,8 +61,9 @@ class Dispatch {
 
   /// Allocates and binds everything that the launches need; what can fail recoverably fails here.
   void prepare(Run& run, Backend& b, Counters& counters) const;
-  /// Runs the kernels; `started` is set before the first launch, from when on failures belong to the device.
-  void commit(const Run& run, Backend& b, Counters& counters, bool& started);
+  /// Runs the kernels, from `now` on; `started` is set before the first launch, from when on failures belong to the
+  /// device.
+  void commit(const Run& run, Backend& b, Counters& counters, std::chrono::steady_clock::time_point now, bool& started);
 
  private:
   /// A word of the parameters: `addend` plus an address, or a scalar.

@@ -274,7 +274,7 @@ void run_way(Evaluation& e, const Whole&, Backend& b) {
     make_results(run);
     const std::vector<std::shared_ptr<ValueFaults>> faults = make_faults(run, b, e.where);
     report.seconds.prepare = e.watch.lap();
-    dispatch.commit(run, b, report.counters, e.started);
+    dispatch.commit(run, b, report.counters, e.watch.last(), e.started);
     const std::uint64_t ticket = b.mark(run.plan->counters.bytes_read + run.plan->counters.bytes_written);
     for (const std::shared_ptr<graph::Buffer>& o : run.outputs) o->last_write = ticket;
     if (run.faults) run.faults->last_write = ticket;
