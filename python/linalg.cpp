@@ -71,6 +71,18 @@ void bind_factors(nb::module_& linalg) {
         return of_eigh(object(r.eigenvalues), object(r.eigenvectors));
       },
       "x"_a, document("eigh"));
+  const nb::object of_qr = result_type_of(linalg, "QRResult", "Q R");
+  linalg.def(
+      "qr",
+      [of_qr](Value x, const std::string& mode) {
+        if (mode != "reduced" && mode != "complete")
+          raise(PyExc_ValueError, "the mode of qr is 'reduced' or 'complete', not '" + mode + "'");
+        using Mode = tarry::linalg::QrMode;
+        const auto r = tarry::linalg::qr(x.array(), mode == "reduced" ? Mode::Reduced : Mode::Complete, line());
+        return of_qr(object(r.q), object(r.r));
+      },
+      "x"_a, nb::kw_only(), "mode"_a = "reduced", nb::sig("def qr(x: Array, *, mode: str = 'reduced') -> object"),
+      document("qr"));
 }
 
 }  // namespace
@@ -165,6 +177,24 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
       "pinv", [](Value x, nb::handle rtol) { return tarry::linalg::pinv(x.array(), rank_options(rtol), line()); },
       "x"_a, nb::kw_only(), "rtol"_a = nb::none(),
       nb::sig("def pinv(x: Array, *, rtol: float | Array | None = None) -> Array"), document("pinv"));
+  const nb::object of_svd = result_type_of(linalg, "SVDResult", "U S Vh");
+  linalg.def(
+      "svd",
+      [of_svd](Value x, bool full_matrices) {
+        const auto r = tarry::linalg::svd(x.array(), {full_matrices}, line());
+        return of_svd(object(r.u), object(r.s), object(r.vh));
+      },
+      "x"_a, nb::kw_only(), "full_matrices"_a = true,
+      nb::sig("def svd(x: Array, *, full_matrices: bool = True) -> object"), document("svd"));
+  const nb::object of_lstsq = result_type_of(linalg, "LstsqResult", "x residuals rank singular_values");
+  linalg.def(
+      "lstsq",
+      [of_lstsq](Value a, Value b, nb::handle rcond) {
+        const auto r = tarry::linalg::lstsq(a.array(), b.array(), rank_options(rcond), line());
+        return of_lstsq(object(r.x), object(r.residuals), object(r.rank), object(r.singular_values));
+      },
+      "a"_a, "b"_a, "rcond"_a = nb::none(),
+      nb::sig("def lstsq(a: Array, b: Array, rcond: float | None = None) -> object"), document("lstsq"));
   linalg.def(
       "cond",
       [](Value x) {

@@ -42,7 +42,8 @@ RESULTS = {
     "where": "tuple[Array, ...]",
     "host_function": "tuple[Array, ...]", "cuda_kernel": "tuple[Array, ...]", "topk": "TopKResult",
     "unique_all": "UniqueAllResult", "unique_counts": "UniqueCountsResult", "unique_inverse": "UniqueInverseResult",
-    "eigh": "EighResult", "slogdet": "SlogdetResult", "__call__": "Any", "__dlpack__": "Any",
+    "eigh": "EighResult", "slogdet": "SlogdetResult", "qr": "QRResult", "svd": "SVDResult",
+    "lstsq": "LstsqResult", "__call__": "Any", "__dlpack__": "Any",
     "__cuda_array_interface__": "dict[str, Any]", "__numpy_dtype__": "Any", "__enter__": "Self",
 }
 GENERAL = re.compile(r"-> (object|tuple|list|dict)(?=:)")

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/record/orthogonal.h"
 #include "graph/record/parts.h"
 #include "graph/record/reductions.h"
 #include "support/check.h"
@@ -20,6 +21,7 @@ namespace tarry {
 inline namespace v0 {
 namespace {
 
+using graph::Dims;
 using graph::Edge;
 using graph::mapped;
 using graph::Op;
@@ -93,21 +95,100 @@ class Stack {
   std::vector<std::int64_t> front_;
 };
 
+/// True where r of qr() has the singular values in far fewer numbers.
+bool is_long(std::int64_t m, std::int64_t n) { return m > 2 * n && n > 0; }
+
+/// x, or a matrix of the same singular values that is not long.
+Array shortened(const char* op, const Array& x, std::source_location where) {
+  graph::check_rank(op, detail::edge(x, op, where), 2, where);
+  const Dims shape(detail::edge(x, op, where).node()->shape());
+  const std::int64_t m = shape[shape.size() - 2], n = shape[shape.size() - 1];
+  if (is_long(m, n)) return graph::record_qr(op, x, linalg::QrMode::Reduced, where).r;
+  if (is_long(n, m)) return graph::record_qr(op, matrix_transpose(x, where), linalg::QrMode::Reduced, where).r;
+  return x;
+}
+
+/// The options for a matrix that stands for an (m, n) one.
+linalg::RankOptions options_of(const Stack& whole, linalg::RankOptions options) {
+  if (!options.rtol && !options.rtols.is_defined())
+    options.rtol =
+        static_cast<double>(std::max(whole.m, whole.n)) * finfo(graph::float_for_computing(whole.dtype())).eps;
+  return options;
+}
+
+/// Columns of length 1 that are orthogonal, each in the direction of that of x where that is orthogonal to those before
+/// it; with others behind them that make them a square matrix where `mode` says so.
+Array orthogonal(const Array& x, linalg::QrMode mode, std::source_location where) {
+  const linalg::Qr parts = graph::record_qr("svd", x, mode, where);
+  const Dims shape(detail::edge(x, "svd", where).node()->shape());
+  const int last = shape.size() - 1;
+  const std::int64_t columns = detail::edge(parts.q, "svd", where).node()->shape().back(), given = shape[last];
+  const Array along = diagonal(parts.r, 0, -2, -1, where);
+  const Array sign = tarry::where({less({along, Where(where)}, {0, where}), Where(where)}, {-1, where}, {1, where});
+  const Array turned = detail::wrap(graph::with_axis(
+      graph::record_cast(detail::edge(sign, "svd", where), detail::edge(x, "svd", where).node()->dtype, where),
+      last - 1, where));
+  const Edge q = detail::edge(parts.q, "svd", where);
+  const Array first =
+      multiply({detail::wrap(graph::cut(q, last, 0, given, where)), Where(where)}, {turned, Where(where)});
+  if (columns == given) return first;
+  return concat({first, detail::wrap(graph::cut(q, last, given, columns - given, where))}, last, where);
+}
+
 }  // namespace
 
 namespace linalg {
 
+Svd svd(const Array& x, SvdOptions options, std::source_location where) try {
+  const Stack matrices("svd", x, where);
+  const std::int64_t m = matrices.m, n = matrices.n;
+  const int rows = static_cast<int>(matrices.front().size());
+  const QrMode mode = options.full_matrices ? QrMode::Complete : QrMode::Reduced;
+  if (n > m) {
+    const Svd turned = svd(matrix_transpose(x, where), options, where);
+    return {matrix_transpose(turned.vh, where), turned.s, matrix_transpose(turned.u, where)};
+  }
+  const Array computed = astype(x, graph::float_for_computing(matrices.dtype()), where);
+  const auto kept = [&](const Array& u, const Array& s, const Array& vh) {
+    return Svd{astype(u, matrices.dtype(), where), astype(s, matrices.dtype(), where),
+               astype(vh, matrices.dtype(), where)};
+  };
+  if (n == 0) {
+    std::vector<std::int64_t> square = matrices.front();
+    square.insert(square.end(), 2, 0);
+    const Array q = graph::record_qr("svd", computed, mode, where).q;
+    return kept(q, svdvals(computed, where), zeros(square, computed.dtype(where), where));
+  }
+  if (is_long(m, n)) {
+    const Qr parts = graph::record_qr("svd", computed, mode, where);
+    const Edge q = detail::edge(parts.q, "svd", where), r = detail::edge(parts.r, "svd", where);
+    const Svd small = svd(detail::wrap(graph::cut(r, rows, 0, n, where)), options, where);
+    Array u = matmul(detail::wrap(graph::cut(q, rows + 1, 0, n, where)), small.u, where);
+    if (options.full_matrices) u = concat({u, detail::wrap(graph::cut(q, rows + 1, n, m - n, where))}, rows + 1, where);
+    return kept(u, small.s, small.vh);
+  }
+  // The vectors of the largest eigenvalues, u above v; where those are 0 the two halves are any vectors.
+  const Eigh parts = eigh(Stack("svd", computed, where).doubled(), where);
+  const Edge vectors = graph::cut(detail::edge(parts.eigenvectors, "svd", where), rows + 1, m + n - 1, n, where, -1);
+  const Edge values = graph::cut(detail::edge(parts.eigenvalues, "svd", where), rows, m + n - 1, n, where, -1);
+  const Array u = orthogonal(detail::wrap(graph::cut(vectors, rows, 0, m, where)), mode, where);
+  const Array v = orthogonal(detail::wrap(graph::cut(vectors, rows, m, n, where)), mode, where);
+  return kept(u, detail::wrap(mapped(Op::Maximum, values, 0, where)), matrix_transpose(v, where));
+}
+TARRY_OR_OUT_OF_MEMORY("svd", where)
+
 Array svdvals(const Array& x, std::source_location where) try {
-  return detail::wrap(Stack("svdvals", x, where).values());
+  return detail::wrap(Stack("svdvals", shortened("svdvals", x, where), where).values());
 }
 TARRY_OR_OUT_OF_MEMORY("svdvals", where)
 
 Array matrix_rank(const Array& x, const RankOptions& options, std::source_location where) try {
   const Stack matrices("matrix_rank", x, where);
   if (matrices.is_empty()) return zeros(matrices.front(), int64, where);
-  const Edge values = matrices.values();
-  const Array counted =
-      detail::wrap(mapped(Op::Greater, values, matrices.bound(values, options), where, "matrix_rank"));
+  const Stack small("matrix_rank", shortened("matrix_rank", x, where), where);
+  const Edge values = small.values();
+  const Edge bound = small.bound(values, options_of(matrices, options));
+  const Array counted = detail::wrap(mapped(Op::Greater, values, bound, where, "matrix_rank"));
   return count_nonzero(counted, -1, {}, where);
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_rank", where)
@@ -115,6 +196,13 @@ TARRY_OR_OUT_OF_MEMORY("matrix_rank", where)
 Array pinv(const Array& x, const RankOptions& options, std::source_location where) try {
   const Stack matrices("pinv", x, where);
   if (matrices.is_empty()) return matrix_transpose(astype(x, matrices.dtype(), where), where);
+  if (is_long(matrices.n, matrices.m)) return matrix_transpose(pinv(matrix_transpose(x, where), options, where), where);
+  if (is_long(matrices.m, matrices.n)) {
+    const Qr parts = graph::record_qr("pinv", astype(x, graph::float_for_computing(matrices.dtype()), where),
+                                      QrMode::Reduced, where);
+    const Array inverse = pinv(parts.r, options_of(matrices, options), where);
+    return astype(matmul(inverse, matrix_transpose(parts.q, where), where), matrices.dtype(), where);
+  }
   const Eigh parts = eigh(matrices.doubled(), where);
   const Edge values = detail::edge(parts.eigenvalues, "pinv", where), size = mapped(Op::Abs, values, where);
   const Edge counts = mapped(Op::Greater, size, matrices.bound(size, options), where, "pinv");
@@ -128,6 +216,21 @@ Array pinv(const Array& x, const RankOptions& options, std::source_location wher
   return matmul(detail::wrap(scaled), matrix_transpose(left, where), where);
 }
 TARRY_OR_OUT_OF_MEMORY("pinv", where)
+
+Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options, std::source_location where) try {
+  const Stack matrices("lstsq", a, where);
+  const Edge right = detail::edge(b, "lstsq", where);
+  const Dims given(right.node()->shape());
+  const bool vector = given.size() == 1;
+  if (given.size() == 0 || (vector && !matrices.front().empty()) || given[vector ? 0 : given.size() - 2] != matrices.m)
+    TARRY_THROW(InvalidArgument, "lstsq", Where(where),
+                "b has a row for each row of a (given " + graph::Typed(right).str() + " beside " +
+                    graph::Typed(detail::edge(a, "lstsq", where)).str() + ")");
+  const Array x = matmul(pinv(a, options, where), b, where);
+  const Array error = square(subtract({b, Where(where)}, {matmul(a, x, where), Where(where)}), where);
+  return {x, sum(error, vector ? 0 : -2, {}, where), matrix_rank(a, options, where), svdvals(a, where)};
+}
+TARRY_OR_OUT_OF_MEMORY("lstsq", where)
 
 }  // namespace linalg
 }  // namespace v0

@@ -188,15 +188,44 @@ struct Eigh {
 /// Example: `ta::linalg::eigvalsh(ta::array({{2.0, 0.0}, {0.0, 1.0}}))` is `[1. 2.]`.
 [[nodiscard]] TARRY_EXPORT Array eigvalsh(const Array& x, std::source_location where = std::source_location::current());
 
+/// Which columns of q: as many as x has rows or columns, whichever are fewer, or all of them, a square q.
+enum class QrMode : std::uint8_t { Reduced, Complete };
+/// A result of qr.
+struct Qr {
+  Array q, r;
+};
+/// q of orthogonal columns of length 1 and an upper triangular r, so that x = q r.  Shapes: (..., m, n) -> (..., m, k)
+/// and (..., k, n), where k is min(m, n), or m where all columns are asked for.  Algorithm: Householder's reflections
+/// (Golub, Van Loan, Matrix Computations, 5.2), each an update of the whole matrix: meant for few columns or few rows.
+/// Throws InvalidArgument where x has fewer than two dimensions.
+/// Example: `ta::linalg::qr(ta::array({{3.0, 1.0}, {4.0, 2.0}})).r` is `[[-5. -2.2] [ 0. 0.4]]`.
+[[nodiscard]] TARRY_EXPORT Qr qr(const Array& x, QrMode mode = QrMode::Reduced,
+                                 std::source_location where = std::source_location::current());
+
 // ---- Singular values ----
 // Functions of the matrices in the last two axes. Dtypes: floats, kept; float16 and bfloat16 are computed in float32;
 // float64 for integers and bool. Throws InvalidArgument where x has fewer than two dimensions. Algorithm: eigh of the
-// symmetric matrix [[0, x], [x^T, 0]]: each value is within a rounding error of the largest. Meant for small matrices:
-// an (m, n) one takes (m + n)^2 numbers.
+// symmetric matrix [[0, x], [x^T, 0]], or that of r where x is more than twice as long one way as the other: each value
+// is within a rounding error of the largest. Meant for few rows or few columns: an (m, n) matrix takes (m + n)^2
+// numbers, a long one as many as it has and (2 min(m, n))^2.
 
 /// Singular values, descending.  Shapes: (..., m, n) -> (..., min(m, n)).
 /// Example: `ta::linalg::svdvals(ta::array({{3.0, 0.0}, {0.0, -4.0}}))` is `[4. 3.]`.
 [[nodiscard]] TARRY_EXPORT Array svdvals(const Array& x, std::source_location where = std::source_location::current());
+/// Options of svd.
+struct SvdOptions {
+  bool full_matrices = true;  ///< square u and vh; else only the columns and rows that singular values belong to
+};
+/// A result of svd.
+struct Svd {
+  Array u, s, vh;
+};
+/// x as u times the matrix with the singular values s, descending, on its diagonal, times vh; columns of u and rows of
+/// vh are orthogonal and of length 1.  Shapes: (..., m, n) -> (..., m, m), (..., k) and (..., n, n), where k is min(m,
+/// n); (..., m, k), (..., k) and (..., k, n) without full matrices.
+/// Example: `ta::linalg::svd(ta::array({{3.0, 0.0}, {0.0, -4.0}})).s` is `[4. 3.]`.
+[[nodiscard]] TARRY_EXPORT Svd svd(const Array& x, SvdOptions options = {},
+                                   std::source_location where = std::source_location::current());
 /// Options of matrix_rank and pinv.
 struct RankOptions {
   std::optional<double> rtol = {};  ///< what is below it times the largest counts as 0; max(m, n) * eps without it
@@ -211,6 +240,16 @@ struct RankOptions {
 /// Example: `ta::linalg::pinv(ta::array({{2.0, 0.0}, {0.0, 0.0}}))` is `[[0.5 0. ] [0. 0. ]]`.
 [[nodiscard]] TARRY_EXPORT Array pinv(const Array& x, const RankOptions& options = {},
                                       std::source_location where = std::source_location::current());
+/// A result of lstsq: the solution, the sum of squares of b - a x for each column, and the rank and the singular values
+/// of a.
+struct Lstsq {
+  Array x, residuals, rank, singular_values;
+};
+/// The shortest x for which a x is nearest to b.  Shapes: a is (..., m, n); b is (m), for a of two dimensions, or
+/// (..., m, k).  Algorithm: pinv.  Throws InvalidArgument where b has other rows than a.
+/// Example: `ta::linalg::lstsq(ta::array({{1.0}, {1.0}}), ta::array({1.0, 3.0})).x` is `[2.]`.
+[[nodiscard]] TARRY_EXPORT Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options = {},
+                                       std::source_location where = std::source_location::current());
 
 }  // namespace linalg
 }  // namespace v0

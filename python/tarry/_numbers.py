@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # typing takes long to import
 
 __all__ = [
     "bitwise_count", "choose", "float_power", "frexp", "gcd", "isneginf", "isposinf", "lcm", "ldexp", "logaddexp2",
-    "modf", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "unwrap", "vander",
+    "modf", "polyadd", "polyder", "polyfit", "polyint", "polymul", "polysub", "polyval", "unwrap", "vander",
 ]
 
 _LN2, _INFINITY = 0.6931471805599453, float("inf")
@@ -173,6 +173,21 @@ def polysub(a: Any, b: Any) -> Array:
 def polymul(a: Any, b: Any) -> Array:
     """The product of two polynomials."""
     return _tarry.convolve(_tarry.reshape(_tarry.asarray(a), -1), _tarry.reshape(_tarry.asarray(b), -1))
+
+
+def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, *, w: Any = None) -> Array:
+    """The polynomial of this degree that is nearest to y at x by least squares, weighted by w. Shapes: (m,) and (m,)
+    give (deg + 1,); (m,) and (m, k) give (deg + 1, k). Algorithm: lstsq of the powers of x, each divided by its
+    length."""
+    x = _tarry.astype(_tarry.asarray(x), _tarry.float64)
+    y = _tarry.astype(_tarry.asarray(y), _tarry.float64)
+    powers = vander(x, deg + 1)
+    if w is not None:
+        w = _tarry.astype(_tarry.asarray(w), _tarry.float64)
+        powers, y = powers * w[:, None], y * (w if y.ndim == 1 else w[:, None])
+    length = _tarry.sqrt(_tarry.sum(powers * powers, axis=0))
+    made = _tarry.linalg.lstsq(powers / length, y, rcond).x
+    return made / (length if y.ndim == 1 else length[:, None])
 
 
 def polyder(p: Any, m: int = 1) -> Array:

@@ -246,6 +246,9 @@ void add_update_rows(ErrorRows& rows) {
 
 void add_product_rows(ErrorRows& rows) {
   rows.wrong("inv", {"float32 (2, 3)", "no stack of square matrices"}, [] { (void)linalg::inv(matrix()); });
+  rows.wrong("qr", {"float32 (3,)", "2"}, [] { (void)linalg::qr(f32({3})); });
+  rows.wrong("svd", {"float32 (3,)", "2"}, [] { (void)linalg::svd(f32({3})); });
+  rows.wrong("lstsq", {"float32 (3,)", "beside float32 (2, 3)"}, [] { (void)linalg::lstsq(matrix(), f32({3})); });
   rows.wrong("eigvalsh", {"float32 (3,)", "2"}, [] { (void)linalg::eigvalsh(f32({3})); });
   rows.wrong("solve", {"float32 (3, 3) and float32 (4,)", "do not fit"},
              [] { (void)linalg::solve(f32({3, 3}), f32({4})); });
