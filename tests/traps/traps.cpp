@@ -35,7 +35,7 @@ x(0) += y(0);
 x.add({0}, y(0));
 //== adding to a temporary : deleted (function|operator)
 (x + y) += y;
-//== updating a temporary : passing .* discards|discards qualifiers|deleted function|as .this. argument
+//== updating a temporary : passing .* discards|discards qualifiers|deleted (member )?function|as .this. argument
 (x + y).set({0}, 1);
 //== ignoring a result : ignoring return value|nodiscard
 x + y;
@@ -47,5 +47,5 @@ tarry::with_set(x, {0}, 1);
 (void)tarry::asarray(std::vector<long double>{1});
 //== reading as a type without a dtype : no tarry dtype for this C.. type
 (void)x.to_vector<long double>();
-//== an operand that is text : no match|could not convert
+//== an operand that is text : no match|could not convert|invalid operands
 (void)(x + "1");
