@@ -240,8 +240,8 @@ struct RankOptions {
 /// Example: `ta::linalg::pinv(ta::array({{2.0, 0.0}, {0.0, 0.0}}))` is `[[0.5 0. ] [0. 0. ]]`.
 [[nodiscard]] TARRY_EXPORT Array pinv(const Array& x, const RankOptions& options = {},
                                       std::source_location where = std::source_location::current());
-/// A result of lstsq: the solution, the sum of squares of b - a x for each column, and the rank and the singular values
-/// of a.
+/// A result of lstsq: the solution, the sum of squares of b - a x for each column, of shape (1) of a vector, and the
+/// rank and the singular values of a.
 struct Lstsq {
   Array x, residuals, rank, singular_values;
 };

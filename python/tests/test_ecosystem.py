@@ -84,6 +84,31 @@ def test_scikit_learn_scales_and_learns(numbers):
     np.testing.assert_allclose(learnt, LogisticRegression().fit(a, labels).coef_, rtol=1e-3)
 
 
+@pytest.mark.parametrize("learnt", [
+    "PCA(2, svd_solver='full').fit(a).explained_variance_", "Ridge(solver='svd').fit(a, p).coef_",
+    "RidgeCV().fit(a, p).coef_", "LinearDiscriminantAnalysis().fit(a, labels).coef_",
+])
+def test_scikit_learn_takes_decompositions(numbers, learnt):
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.decomposition import PCA
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import Ridge, RidgeCV
+
+    known = {"PCA": PCA, "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis, "Ridge": Ridge, "RidgeCV": RidgeCV}
+    theirs = dict(zip(("a", "labels", "p"), numbers))
+    with sklearn.config_context(array_api_dispatch=True):
+        ours = eval(learnt, {**known, **{name: ta.asarray(x) for name, x in theirs.items()}})
+    np.testing.assert_allclose(ours, eval(learnt, {**known, **theirs}), rtol=1e-9)
+
+
+def test_dask_decomposes_a_tall_matrix_in_chunks():
+    da = pytest.importorskip("dask.array")
+    a = np.random.default_rng(1).standard_normal((60, 3))
+    u, s, v = da.linalg.svd(da.from_array(ta.asarray(a), chunks=(20, 3), asarray=False))
+    np.testing.assert_allclose(s.compute(), np.linalg.svd(a)[1], rtol=1e-12)
+    np.testing.assert_allclose((u * s @ v).compute(), a, atol=1e-12)
+
+
 def chunked(da):
     """Pairs of work on chunks of Tarry and its values by NumPy."""
     a = np.arange(24.0).reshape(4, 6)

@@ -97,7 +97,7 @@ CALLS = [
     "resize(A, 4)", "rollaxis(CUBE, 2)", "rollaxis(CUBE, 0, 3)", "ravel_multi_index([[1, 0], [2, 1]], (2, 3))",
     "linalg.norm(A @ V)", "matvec(CUBE, V[:4])", "vecmat(V[:3], CUBE)", "setxor1d(WHOLE, [1, 2, 99])",
     "setxor1d(V[:0], V[:0])", "polyfit(V, W, 2)",
-    "polyfit(V, W, 3, w=STEPS)", "polyfit(V, A.T, 1)", "abs(linalg.qr(A)[1])", "abs(linalg.qr(A.T, mode='complete')[1])",
+    "polyfit(V, W, 3, w=STEPS)", "polyfit(V, A.T, 1)", "linalg.qr(A)", "linalg.qr(A.T, mode='complete')", "linalg.qr(CUBE)",
     "linalg.svd(A).S", "linalg.lstsq(A.T, V)", "linalg.lstsq(A.T, A.T[:, :2])[0]", "bartlett(9)", "bartlett(1)",
 ]
 
