@@ -113,14 +113,23 @@ std::int64_t counting_parts(const RoutineSpec& spec) {
   return std::clamp<std::int64_t>(spec.n / std::max<std::int64_t>(buckets(spec), 1 << 14), 1, kMost);
 }
 
+constexpr std::int64_t kMostNear = 1 << 15;  // elements that a cache of a core holds, of 8 bytes
+
 std::int64_t runs_of_bucket(const RoutineSpec& spec) {
-  constexpr std::int64_t kMostCells = 1 << 12, kElements = kBucketElements / 2, kMostBuckets = 1 << 11;
+  constexpr std::int64_t kMostCells = 1 << 12, kElements = kMostNear / 2, kMostBuckets = 1 << 11;
   if (!graph::is_segments(spec.op) || !spec.reversed() || spec.m <= kMostCells) return 1;
   const std::int64_t filled = std::max<std::int64_t>(1, spec.n / kElements), count = std::min(filled, kMostBuckets);
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((spec.m - 1) / count + 1)));
 }
 
 std::int64_t buckets(const RoutineSpec& spec) { return (spec.m - 1) / runs_of_bucket(spec) + 1; }
+
+std::int64_t bucket_jobs(const RoutineSpec& spec) {
+  constexpr std::int64_t kMost = 32;
+  return std::min(buckets(spec), kMost);
+}
+
+std::int64_t near_elements(const RoutineSpec& spec) { return std::min(spec.n, kMostNear); }
 
 std::int64_t host_columns(const RoutineSpec& spec) { return std::max(kSmallMatrix, spec.n); }
 
@@ -146,8 +155,8 @@ std::size_t host_scratch(const RoutineSpec& spec) {
     const auto offsets = static_cast<std::size_t>(spec.m + 1 + buckets(spec) + 1) * sizeof(std::int64_t);
     const auto n = static_cast<std::size_t>(spec.n), each = itemsize(spec.dtype);
     if (runs_of_bucket(spec) == 1) return offsets + counts + n * each;
-    constexpr auto kNear = static_cast<std::size_t>(kBucketJobs * kBucketElements);
-    return offsets + counts + (kNear + 2 * n) * each + n * sizeof(NumberInBucket);
+    const auto near = static_cast<std::size_t>(bucket_jobs(spec) * near_elements(spec));
+    return offsets + counts + (near + 2 * n) * each + n * sizeof(NumberInBucket);
   }
   return spec.op == graph::Op::Bincount && counting_parts(spec) > 1 ? counts : 0;
 }

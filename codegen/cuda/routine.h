@@ -68,9 +68,11 @@ std::int64_t counting_parts(const RoutineSpec& spec);
 /// themselves are few. And how many such buckets there are.
 std::int64_t runs_of_bucket(const RoutineSpec& spec);
 std::int64_t buckets(const RoutineSpec& spec);
-/// The number of a run within its bucket; jobs that buckets are shared out to, each with memory for so many elements.
+/// The number of a run within its bucket.
 using NumberInBucket = std::uint32_t;
-inline constexpr std::int64_t kBucketJobs = 32, kBucketElements = 1 << 15;
+/// Jobs that buckets are shared out to, and the elements of memory that each has.
+std::int64_t bucket_jobs(const RoutineSpec& spec);
+std::int64_t near_elements(const RoutineSpec& spec);
 /// Bytes in front of a sort's memory: a table of counts for each of so many parts of a row, and one for each byte of a
 /// key.
 inline constexpr std::int64_t kSortParts = 64, kDigits = 256;

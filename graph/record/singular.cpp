@@ -228,7 +228,8 @@ Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options, std::sou
                     graph::Typed(detail::edge(a, "lstsq", where)).str() + ")");
   const Array x = matmul(pinv(a, options, where), b, where);
   const Array error = square(subtract({b, Where(where)}, {matmul(a, x, where), Where(where)}), where);
-  return {x, sum(error, vector ? 0 : -2, {.keepdims = vector}, where), matrix_rank(a, options, where), svdvals(a, where)};
+  return {x, sum(error, vector ? 0 : -2, {.keepdims = vector}, where), matrix_rank(a, options, where),
+          svdvals(a, where)};
 }
 TARRY_OR_OUT_OF_MEMORY("lstsq", where)
 

@@ -207,12 +207,12 @@ class ByNumber {
            values[place] = x[i];
            numbers[place] = static_cast<codegen::NumberInBucket>(run & within);
          });
-    const std::int64_t count = codegen::buckets(spec_), jobs = std::min(count, codegen::kBucketJobs);
+    const std::int64_t count = codegen::buckets(spec_), jobs = codegen::bucket_jobs(spec_);
     parallel_for(jobs, 1, [&](std::int64_t lo, std::int64_t hi) {
       const support::DefaultFloatingPoint state;
       for (std::int64_t job = lo; job < hi; ++job)
         for (std::int64_t b = count * job / jobs; b < count * (job + 1) / jobs; ++b)
-          fold_bucket(b, per, memory_.together + job * codegen::kBucketElements, to);
+          fold_bucket(b, per, memory_.together + job * codegen::near_elements(spec_), to);
     });
   }
 
@@ -250,7 +250,7 @@ class ByNumber {
     const std::int64_t first_run = bucket * per, runs = std::min(per, spec_.m - first_run);
     const T* const values = memory_.values + from;
     const codegen::NumberInBucket* const numbers = memory_.numbers + from;
-    T* const together = n <= codegen::kBucketElements ? near : memory_.far + from;
+    T* const together = n <= codegen::near_elements(spec_) ? near : memory_.far + from;
     std::int64_t* const next = memory_.offsets + first_run;
     std::memset(next, 0, static_cast<std::size_t>(runs) * sizeof *next);
     for (std::int64_t i = 0; i < n; ++i) ++next[numbers[i]];
@@ -268,7 +268,7 @@ class ByNumber {
       buckets = offsets + spec.m + 1;
       counts = buckets + codegen::buckets(spec) + 1;
       together = reinterpret_cast<T*>(counts + codegen::counting_parts(spec) * codegen::buckets(spec));
-      values = together + codegen::kBucketJobs * codegen::kBucketElements;
+      values = together + codegen::bucket_jobs(spec) * codegen::near_elements(spec);
       far = values + spec.n;
       numbers = reinterpret_cast<codegen::NumberInBucket*>(far + spec.n);
     }
