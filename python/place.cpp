@@ -96,8 +96,8 @@ Where here() {
   if (!place.inside) return place.where;
   nb::object caller = nb::borrow(reinterpret_cast<PyObject*>(frame));
   while (place.inside) {
-    caller = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(caller.ptr()))));
-    if (!caller.is_valid()) return {};
+    caller = caller.attr("f_back");  // PyFrame_GetBack is not of the stable ABI
+    if (caller.is_none()) return {};
     place = cached_place(reinterpret_cast<PyFrameObject*>(caller.ptr()));
   }
   return place.where;
