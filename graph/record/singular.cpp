@@ -98,14 +98,16 @@ class Stack {
 /// True where r of qr() has the singular values in far fewer numbers.
 bool is_long(std::int64_t m, std::int64_t n) { return m > 2 * n && n > 0; }
 
-/// x, or a matrix of the same singular values that is not long.
+/// x, or a matrix of the same singular values that is not long, in the dtype that they are computed in.
 Array shortened(const char* op, const Array& x, std::source_location where) {
   graph::check_rank(op, detail::edge(x, op, where), 2, where);
   const Dims shape(detail::edge(x, op, where).node()->shape());
   const std::int64_t m = shape[shape.size() - 2], n = shape[shape.size() - 1];
-  if (is_long(m, n)) return graph::record_qr(op, x, linalg::QrMode::Reduced, where).r;
-  if (is_long(n, m)) return graph::record_qr(op, matrix_transpose(x, where), linalg::QrMode::Reduced, where).r;
-  return x;
+  if (!is_long(m, n) && !is_long(n, m)) return x;
+  const Dtype dtype = x.dtype(where);
+  const Array computed = astype(x, graph::float_for_computing(is_floating(dtype) ? dtype : float64), where);
+  const Array tall = m > n ? computed : matrix_transpose(computed, where);
+  return graph::record_qr(op, tall, linalg::QrMode::Reduced, where).r;
 }
 
 /// The options for a matrix that stands for an (m, n) one.
@@ -178,7 +180,8 @@ Svd svd(const Array& x, SvdOptions options, std::source_location where) try {
 TARRY_OR_OUT_OF_MEMORY("svd", where)
 
 Array svdvals(const Array& x, std::source_location where) try {
-  return detail::wrap(Stack("svdvals", shortened("svdvals", x, where), where).values());
+  const Array values = detail::wrap(Stack("svdvals", shortened("svdvals", x, where), where).values());
+  return astype(values, Stack("svdvals", x, where).dtype(), where);
 }
 TARRY_OR_OUT_OF_MEMORY("svdvals", where)
 

@@ -99,6 +99,17 @@ TEST_CASE("pinv: a long matrix takes memory of its own size", "[linalg][svd]") {
   CHECK(ta::linalg::matrix_rank(ta::matmul(noise({900, 2}, 1), noise({2, 3}, 2))).item<std::int64_t>() == 2);
 }
 
+TEST_CASE("matrix_rank: a long matrix of float16 loses no digits on the way", "[linalg][svd]") {
+  const ta::Array left = ta::reshape(ta::arange(18) % 5, {9, 2}), right = ta::array({{1, 2, 3}, {2, 1, 3}});
+  const ta::Array x =
+      ta::astype(ta::matmul(ta::astype(left, ta::float64), ta::astype(right, ta::float64)), ta::float16);
+  for (const ta::Array& of : {x, transposed(x)}) {
+    CHECK(ta::linalg::matrix_rank(of).item<std::int64_t>() == 2);
+    CHECK(ta::linalg::svdvals(of).dtype() == ta::float16);
+    CHECK(ta::linalg::pinv(of).dtype() == ta::float16);
+  }
+}
+
 TEST_CASE("lstsq: what it finds cannot be moved nearer, and its residuals are what is left", "[linalg][svd]") {
   const ta::Array a = noise({50, 3}, 4), b = noise({50, 2}, 5);
   const auto [x, residuals, rank, values] = ta::linalg::lstsq(a, b);
