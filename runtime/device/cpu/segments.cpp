@@ -173,15 +173,15 @@ void fold_between(const RoutineSpec& spec, std::int64_t rows, const T* x, const 
 
 // ---------------------------------------------------------------- elements by the numbers of their runs
 
-/// Where so many cells begin, as counts of them tell, part by part within a cell: counts become the first places.
-/// `begins`, if any, gets where each cell begins. The end of the last one.
-std::int64_t begin_cells(std::int64_t* counts, std::int64_t cells, std::int64_t parts, std::int64_t* begins) {
+/// `begins` gets where each cell begins, by the counts of its elements, and where the last one ends; a count of a part
+/// becomes the place of that part's first element.
+void begin_cells(std::int64_t* counts, std::int64_t cells, std::int64_t parts, std::int64_t* begins) {
   std::int64_t sum = 0;
   for (std::int64_t cell = 0; cell < cells; ++cell) {
     begins[cell] = sum;
     for (std::int64_t p = 0; p < parts; ++p) sum += std::exchange(counts[p * cells + cell], sum);
   }
-  return begins[cells] = sum;
+  begins[cells] = sum;
 }
 
 /// One row by the numbers of its runs. Every part of the row counts its own elements, so it knows where they go, and
