@@ -2,6 +2,8 @@
 // what is plain. A function is text of its own that kernels share (codegen/render/prebuilt.h), so for the compiler a
 // kernel is arithmetic; what passes through arrays stays in L1.
 #include <algorithm>
+#include <limits>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -29,61 +31,168 @@ std::string address(const std::string& element, std::string_view i) {
   return fmt::format("&{}here]", std::string_view(element).substr(0, element.size() - 1 - i.size()));
 }
 
-std::string array_of(Value v) { return fmt::format("f{}", v); }
-
 }  // namespace
 
-/// How a loop is cut: loop n, then the calls of depth n. A value is computed in the first loop behind all calls that it
-/// needs.
+/// How calls are spread over depths: each as early as it can be, or none before one that the results need earlier, and
+/// so many together at most: then fewer arrays are in use at once, and there are more loops.
+struct CWriter::Spread {
+  bool in_order = false;
+  int most = std::numeric_limits<int>::max();
+};
+
+/// How a loop is cut: what is drawn at depth n, loop n, then the calls of depth n. A value is computed in the first
+/// loop behind all calls that it needs; one that needs none, in the first loop that reads it.
 struct CWriter::BatchedCalls {
   struct Piece {
     std::vector<Value> values;
     std::vector<std::pair<std::string, Value>> kept;
   };
-  std::map<Value, int> depth;    ///< of what varies
-  std::set<Value> calls, draws;  ///< draws come before the first loop
-  std::set<Value> arrays;        ///< what a loop leaves to calls and later loops
+  std::map<Value, int> depth;  ///< of what varies
+  std::set<Value> calls, draws;
+  std::set<Value> arrays;               ///< what a loop leaves to calls and later loops
+  std::map<Value, std::size_t> places;  ///< of calls, draws and arrays: the array that holds them while they are read
+  std::vector<Dtype> held;              ///< by these arrays
   std::vector<Piece> pieces;
   Value direct = kNone;  ///< a call that writes the loop's only result where it belongs, the last of all
   std::string result;    ///< that place
+
+  [[nodiscard]] std::string array_of(Value v) const { return fmt::format("part{}", places.at(v)); }
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t bytes = 0;
+    for (const Dtype dtype : held) bytes += kPart * itemsize(dtype);
+    return bytes;
+  }
 };
 
-CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail) const {
-  BatchedCalls batched;
+/// Values of a loop, each behind its operands, of which the one that takes the most steps comes first: so a step's
+/// values stand together.
+std::vector<Value> CWriter::in_order(const Loop& l) const {
+  std::map<Value, int> height;
+  for (const Value v : l.values) {
+    int most = 0;
+    for (const Value a : ir.instrs[v].args)
+      if (a != kNone && height.contains(a)) most = std::max(most, height.at(a));
+    height[v] = most + 1;
+  }
+  std::vector<Value> order;
+  std::set<Value> seen;
+  std::vector<std::pair<Value, bool>> open;  // true: its operands are in the order
+  const auto add = [&](std::vector<Value> values) {
+    std::erase_if(values, [&](Value v) { return v == kNone || !height.contains(v) || seen.contains(v); });
+    std::ranges::stable_sort(values, {}, [&](Value v) { return height.at(v); });
+    for (const Value v : values) open.emplace_back(v, false);
+  };
+  add(l.values);
+  while (!open.empty()) {
+    const auto [v, has_operands] = open.back();
+    open.pop_back();
+    if (has_operands) {
+      order.push_back(v);
+    } else if (seen.insert(v).second) {
+      open.emplace_back(v, true);
+      add({ir.instrs[v].args.begin(), ir.instrs[v].args.end()});
+    }
+  }
+  return order;
+}
+
+/// Which values are calls and draws, and how deep everything is: the last depth.
+int CWriter::find_depths(const Loop& l, const Spread& spread, BatchedCalls& batched) const {
   const bool calls = l.runs && std::ranges::any_of(l.values, [&](Value v) { return is_long(ir.instrs[v]); });
   const bool folds = std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; });
+  const auto varies = [&](Value v) { return v != kNone && batched.depth.contains(v); };
+  int last = 0, deepest = 0;
+  std::map<int, int> at_depth;
+  std::set<Value> early;  // what needs no call
+  std::vector<Value> order;
+  for (const Value v : spread.in_order ? in_order(l) : l.values) {
+    const Instr& instr = ir.instrs[v];
+    if (instr.kind == InstrKind::Scalar || is_invariant(instr, l.axis) || instr.kind == InstrKind::Store) continue;
+    int depth = 0;
+    bool is_early = true;
+    for (const Value a : instr.args) {
+      if (!varies(a)) continue;
+      depth = std::max(depth, batched.depth.at(a) + (batched.calls.contains(a) ? 1 : 0));
+      is_early = is_early && early.contains(a) && !batched.calls.contains(a);
+    }
+    const bool takes = std::any_of(instr.args.begin(), instr.args.end(),
+                                   [&](Value a) { return a != kNone && (varies(a) || is_element(l.operand(a))); });
+    if (shares_blocks(v, l.axis)) {
+      batched.draws.insert(v);
+    } else if (calls && !folds && takes &&
+               (is_long(instr) || (instr.kind == InstrKind::Compute && is_root(instr.op)))) {
+      batched.calls.insert(v);
+      if (spread.in_order) depth = std::max(depth, deepest);
+      while (at_depth[depth] >= spread.most) ++depth;
+      ++at_depth[depth];
+      deepest = depth;
+      last = std::max(last, depth + 1);
+    }
+    batched.depth[v] = depth;
+    if (is_early) early.insert(v);
+    last = std::max(last, depth);
+    order.push_back(v);
+  }
+  // Values that need no call wait for their first reader.
+  std::map<Value, int> latest;
+  for (const Value v : l.values)
+    if (ir.instrs[v].kind == InstrKind::Store) latest[ir.instrs[v].args[0]] = last;
+  for (const auto& [to, v] : l.kept) latest[v] = last;
+  for (const Value v : order | std::views::reverse) {
+    int& depth = batched.depth.at(v);
+    if (early.contains(v) && latest.contains(v)) depth = latest.at(v) - (batched.calls.contains(v) ? 1 : 0);
+    for (const Value a : ir.instrs[v].args)
+      if (varies(a)) latest[a] = std::min(latest.contains(a) ? latest.at(a) : depth, depth);
+  }
+  return last;
+}
+
+/// Gives each value that is an array a place, whose value before has been read by then.
+void CWriter::find_places(BatchedCalls& batched) const {
+  // Draws of depth n come at 3 n, loop n at 3 n + 1, calls of depth n at 3 n + 2.
+  std::map<Value, int> until;
+  const auto read = [&](Value v, int when) { until[v] = std::max(until[v], when); };
+  for (std::size_t n = 0; n < batched.pieces.size(); ++n) {
+    const int when = 3 * static_cast<int>(n) + 1;
+    for (const Value v : batched.pieces[n].values)
+      for (const Value a : ir.instrs[v].args) read(a, when);
+    for (const auto& [to, v] : batched.pieces[n].kept) read(v, when);
+  }
+  for (const Value v : batched.calls)
+    for (const Value a : ir.instrs[v].args) read(a, 3 * batched.depth.at(v) + 2);
+  std::vector<std::pair<int, Value>> made;
+  for (const Value v : batched.draws) made.emplace_back(3 * batched.depth.at(v), v);
+  for (const Value v : batched.arrays) made.emplace_back(3 * batched.depth.at(v) + 1, v);
+  for (const Value v : batched.calls)
+    if (v != batched.direct) made.emplace_back(3 * batched.depth.at(v) + 2, v);
+  std::ranges::sort(made);
+  std::vector<int> taken;  // until when, by place
+  for (const auto& [when, v] : made) {
+    const Dtype dtype = ir.instrs[v].dtype;
+    std::size_t place = 0;
+    while (place < taken.size() && (taken[place] >= when || batched.held[place] != dtype)) ++place;
+    if (place == taken.size()) {
+      taken.push_back(0);
+      batched.held.push_back(dtype);
+    }
+    taken[place] = until.contains(v) ? until.at(v) : when;
+    batched.places[v] = place;
+  }
+}
+
+CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail, const Spread& spread) const {
+  BatchedCalls batched;
+  const int last = find_depths(l, spread, batched);
   const auto varies = [&](Value v) { return batched.depth.contains(v); };
   const auto is_called = [&](Value v) { return batched.calls.contains(v) || batched.draws.contains(v); };
   const auto operands = [&](Value v, const auto& each) {
     for (const Value a : ir.instrs[v].args)
       if (a != kNone && varies(a)) each(a);
   };
-  int last = 0;
-  std::vector<std::pair<std::string, Value>> results = l.kept;
+  const std::vector<std::pair<std::string, Value>>& results = l.kept;
   std::vector<Value> stores;
-  for (const Value v : l.values) {
-    const Instr& instr = ir.instrs[v];
-    if (instr.kind == InstrKind::Scalar || is_invariant(instr, l.axis)) continue;
-    if (instr.kind == InstrKind::Store) {
-      stores.push_back(v);
-      continue;
-    }
-    int depth = 0;
-    operands(v, [&](Value a) { depth = std::max(depth, batched.depth.at(a) + (is_called(a) ? 1 : 0)); });
-    batched.depth[v] = depth;
-    if (shares_blocks(v, l.axis)) {
-      batched.draws.insert(v);
-      batched.depth[v] = -1;
-      continue;
-    }
-    const bool takes = std::any_of(instr.args.begin(), instr.args.end(),
-                                   [&](Value a) { return a != kNone && (varies(a) || is_element(l.operand(a))); });
-    if (calls && !folds && takes && (is_long(instr) || (instr.kind == InstrKind::Compute && is_root(instr.op)))) {
-      batched.calls.insert(v);
-      ++depth;
-    }
-    last = std::max(last, depth);
-  }
+  for (const Value v : l.values)
+    if (ir.instrs[v].kind == InstrKind::Store && !is_invariant(ir.instrs[v], l.axis)) stores.push_back(v);
 
   std::vector<std::set<Value>> wanted(static_cast<std::size_t>(last) + 1);
   for (const Value v : stores) wanted.back().insert(ir.instrs[v].args[0]);
@@ -113,8 +222,7 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail) co
     BatchedCalls::Piece& piece = batched.pieces[static_cast<std::size_t>(n)];
     piece.values.assign(own.begin(), own.end());
     for (const Value v : own)
-      if (batched.arrays.contains(v) && batched.depth.at(v) == n)
-        piece.kept.emplace_back(fmt::format("{}[{} - here]", array_of(v), l.i), v);
+      if (batched.arrays.contains(v) && batched.depth.at(v) == n) piece.kept.emplace_back(std::string(), v);
   }
   // Text after the instructions may name any of them.
   if (has_tail && batched.calls.empty())
@@ -134,6 +242,10 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail) co
       batched.pieces.pop_back();
     }
   }
+  find_places(batched);
+  for (BatchedCalls::Piece& piece : batched.pieces)
+    for (auto& [to, v] : piece.kept)
+      if (to.empty()) to = fmt::format("{}[{} - here]", batched.array_of(v), l.i);
   return batched;
 }
 
@@ -144,19 +256,12 @@ bool CWriter::is_in_place(Value v, Axis axis) const {
   return a.buffer != kNone && a.loop == kNone && stride_class(instr.index, axis) == StrideClass::One;
 }
 
-std::size_t CWriter::bytes_of(const BatchedCalls& batched) const {
-  std::size_t bytes = 0;
-  for (const std::set<Value>* all : {&batched.calls, &batched.draws, &batched.arrays})
-    for (const Value v : *all) bytes += kPart * itemsize(ir.instrs[v].dtype);
-  return bytes;
-}
-
 CWriter::BatchedCalls CWriter::small_batched_calls_of(const Loop& l, bool has_tail) const {
-  BatchedCalls batched = batched_calls_of(l, has_tail);
-  if (bytes_of(batched) <= kMostBytes) return batched;
+  for (const Spread& spread : {Spread(), Spread{true}, Spread{true, 8}, Spread{true, 2}})
+    if (BatchedCalls batched = batched_calls_of(l, has_tail, spread); batched.bytes() <= kMostBytes) return batched;
   Loop whole = l;
   whole.runs = false;
-  return batched_calls_of(whole, has_tail);
+  return batched_calls_of(whole, has_tail, Spread());
 }
 
 CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std::size_t n) const {
@@ -169,11 +274,11 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std:
   loop.runs = false;
   loop.is_long = !batched.calls.empty();
   for (const Value v : batched.draws) loop.drawn.insert(v);
-  loop.operand = [=, i = l.i, operand = l.operand, calls = batched.calls, draws = batched.draws,
-                  arrays = batched.arrays](Value v) {
+  loop.operand = [=, i = l.i, operand = l.operand](Value v) {
     const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
-    if (draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
-    if (calls.contains(v) || (arrays.contains(v) && !is_own)) return fmt::format("{}[{} - here]", array_of(v), i);
+    if (batched.draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
+    if (batched.calls.contains(v) || (batched.arrays.contains(v) && !is_own))
+      return fmt::format("{}[{} - here]", batched.array_of(v), i);
     return operand(v);
   };
   return loop;
@@ -257,7 +362,7 @@ void CWriter::call_batch(Value v, const Loop& l, const BatchedCalls& batched) {
     if (batched.draws.contains(a))
       argument = fmt::format("drawn{}", a);
     else if (batched.calls.contains(a) || batched.arrays.contains(a))
-      argument = array_of(a);
+      argument = batched.array_of(a);
     else if (batched.depth.contains(a) && is_in_place(a, l.axis))
       argument = address(element(ir.instrs[a].index, l.axis, l.i), l.i);
     else if (is_element(text))
@@ -268,7 +373,7 @@ void CWriter::call_batch(Value v, const Loop& l, const BatchedCalls& batched) {
     in_order.push_back(is_array);
   }
   line(fmt::format("{}(there - here, {}{});", run_function(v, in_order),
-                   v == batched.direct ? batched.result : array_of(v), arguments));
+                   v == batched.direct ? batched.result : batched.array_of(v), arguments));
 }
 
 /// The value of one element.
@@ -293,11 +398,9 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
   TARRY_ASSERT(!tail || batched.calls.empty());  // what follows may name any value, of which there are arrays at best
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
-  for (const std::set<Value>* all : {&batched.calls, &batched.arrays})
-    for (const Value v : *all)
-      if (v != batched.direct)
-        line(fmt::format("{} {}[{}] __attribute__((aligned(64)));", c_type(ir.instrs[v].dtype), array_of(v),
-                         kPart + kApart));
+  for (std::size_t place = 0; place < batched.held.size(); ++place)
+    line(
+        fmt::format("{} part{}[{}] __attribute__((aligned(64)));", c_type(batched.held[place]), place, kPart + kApart));
   if (l.is_part) {
     open("");
     line(fmt::format("const tarry_i64 here = {}, there = {};", l.from, l.to));
@@ -305,9 +408,10 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
     open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", l.from, l.to));
     line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
   }
-  for (const Value v : batched.draws) draw(v, l.operand);
   const bool is_cut = is_decided(l.values);  // else a piece's guard need not be a constant
   for (std::size_t n = 0; n < std::max(batched.pieces.size(), std::size_t{1}); ++n) {
+    for (const Value v : batched.draws)
+      if (batched.depth.at(v) == static_cast<int>(n)) draw(v, batched.array_of(v), l.operand);
     if (n < batched.pieces.size()) {
       const Loop piece = piece_of(l, batched, n);
       const bool is_last = n + 1 == batched.pieces.size();
@@ -329,7 +433,7 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
   return true;
 }
 
-void CWriter::draw(Value v, const Operand& operand) {
+void CWriter::draw(Value v, const std::string& words, const Operand& operand) {
   const Instr& in = ir.instrs[v];
   const std::string type = c_type(in.dtype), suffix(info(in.dtype).suffix);
   const std::string fill = share("fill_" + suffix, [&] {
@@ -340,8 +444,7 @@ void CWriter::draw(Value v, const Operand& operand) {
     line(fmt::format("return {};", expressions.call("tarry_fill_" + suffix, "words, number, count, key, draw")));
     close();
   });
-  line(fmt::format("{} words{}[{} + 8];", type, v, kPart));
-  line(fmt::format("const {}* const drawn{} = {}(words{}, a{} + here, there - here, {}, {});", type, v, fill, v,
+  line(fmt::format("const {}* const drawn{} = {}({}, a{} + here, there - here, {}, {});", type, v, fill, words,
                    ir.instrs[in.args[0]].index, operand(in.args[1]), operand(in.args[2])));
 }
 

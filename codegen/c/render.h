@@ -121,9 +121,12 @@ class CWriter : public CodeWriter {
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
   std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);
   struct BatchedCalls;
-  [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, bool has_tail) const;
+  struct Spread;
+  [[nodiscard]] std::vector<Value> in_order(const Loop& loop) const;
+  int find_depths(const Loop& loop, const Spread& spread, BatchedCalls& batched) const;
+  void find_places(BatchedCalls& batched) const;
+  [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, bool has_tail, const Spread& spread) const;
   [[nodiscard]] BatchedCalls small_batched_calls_of(const Loop& loop, bool has_tail) const;
-  [[nodiscard]] std::size_t bytes_of(const BatchedCalls& batched) const;
   [[nodiscard]] bool is_in_place(Value v, Axis axis) const;
   [[nodiscard]] Loop piece_of(const Loop& loop, const BatchedCalls& batched, std::size_t n) const;
   std::string run_function(Value v, const std::vector<bool>& in_order);
@@ -145,7 +148,7 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
   [[nodiscard]] std::string condition(std::uint32_t guard) const;
   [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
-  void draw(Value v, const Operand& operand);
+  void draw(Value v, const std::string& words, const Operand& operand);
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
   void run(const Loop& loop, const Tail& tail);
   void run_plain(const Loop& loop, const Tail& tail);

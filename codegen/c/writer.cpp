@@ -57,20 +57,28 @@ bool is_integer_parameter(SlotKind kind) {
 bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || instr.kind == InstrKind::Store; }
 
 /// Options of gcc for a kernel. Ordered anew, the statements of a long point keep more values alive than there are
-/// registers, unless gcc counts them; its search for common parts takes the square of their number. Of extremes whose
-/// operands do not vary along a loop, or are known under a guard, its dominator pass makes branches, as many as there
-/// are ways past them, which no vector can follow.
+/// registers, unless gcc counts them; its search for common parts takes the square of their number. Of choices and
+/// extremes whose operands do not vary along a loop, or are known under a guard, its dominator pass makes branches, as
+/// many as there are ways past them, which no vector can follow. For elements apart it looks for the fewest variables
+/// that give all addresses, as many as a vector has elements for each access.
 std::string gcc_options(const KernelIr& ir) {
   constexpr int kLengthy = 150;  // instructions by the op table
+  constexpr int kApart = 8;      // accesses
   int instructions = 0;
-  bool extremes = false;
+  bool chooses = false;
   for (const Instr& instr : ir.instrs) {
     if (instr.kind != InstrKind::Compute) continue;
     instructions += graph::info(instr.op).cost;
-    extremes |= instr.op == Op::Minimum || instr.op == Op::Maximum;
+    chooses |= instr.op == Op::Minimum || instr.op == Op::Maximum || instr.op == Op::Where;
   }
+  const auto apart = std::ranges::count_if(ir.accesses, [](const Access& a) {
+    const StrideClass last = a.strides.empty() ? StrideClass::Zero : a.strides.back();
+    return last != StrideClass::One && a.reduced != StrideClass::One && (last != a.reduced || last == StrideClass::Any);
+  });
   std::string options = instructions > kLengthy ? R"("sched-pressure", "no-gcse")" : "";
-  if (extremes) options += fmt::format(R"({}"no-tree-dominator-opts")", options.empty() ? "" : ", ");
+  const auto add = [&](std::string_view option) { options += (options.empty() ? "" : ", ") + std::string(option); };
+  if (chooses) add(R"("no-tree-dominator-opts")");
+  if (apart > kApart) add(R"("no-ivopts")");
   return options;
 }
 

@@ -52,6 +52,18 @@ std::string key_function(const RoutineSpec& spec, Zeros zeros) {
                      falls ? fmt::format("({})~k", bits) : "k");
 }
 
+std::string element_function(const RoutineSpec& spec) {
+  const std::string bits = bits_type(spec.dtype);
+  const std::string top = fmt::format("(({})1 << {})", bits, 8 * itemsize(spec.dtype) - 1);
+  std::string body;
+  if (spec.reversed()) body = "  key = ~key;\n";
+  if (is_floating(spec.dtype))
+    body += fmt::format("  return ({0})(key & {1} ? key ^ {1} : ~key);\n", bits, top);
+  else
+    body += fmt::format("  return ({0})(key{1});\n", bits, info(spec.dtype).kind == DtypeKind::Int ? " ^ " + top : "");
+  return fmt::format("__device__ __forceinline__ {0} $N_element({0} key) {{\n{1}}}\n", bits, body);
+}
+
 KernelSource routine_kernel(std::string_view word, std::string_view text, std::span<const TextPart> parts,
                             std::span<const std::string> functions, int threads) {
   std::string kernel(text);

@@ -27,6 +27,8 @@ const char* infinity_bits(Dtype dtype);
 /// last in both directions. `Zeros::Equal`: -0 has the key of +0.
 enum class Zeros : std::uint8_t { Apart, Equal };
 std::string key_function(const RoutineSpec& spec, Zeros zeros);
+/// The function `$N_element` from a key of `Zeros::Apart` to the element, which is no NaN.
+std::string element_function(const RoutineSpec& spec);
 
 // Sort and Argsort.
 std::size_t sort_scratch(const RoutineSpec& spec);

@@ -31,6 +31,15 @@ struct Draft {
     if (!among(list, p)) list.push_back(p);
   }
 
+  /// Edges into the group that compute `producer` again.
+  [[nodiscard]] int repeated_reads(const FusionGraph& f, const Fusion& found, NodeId producer) const {
+    int count = 0;
+    for (const NodeId v : nodes)
+      for (int i = 0; i < f.g.nodes[v].n_inputs; ++i)
+        count += found.recomputed_set(v, i) != kNoId && f.source(v, i).edge.node == producer;
+    return count;
+  }
+
   /// True where the group reads the node from memory: by an edge of its own, or where it computes others again.
   [[nodiscard]] bool reads(const FusionGraph& f, const Fusion& found, NodeId producer) const {
     const auto inputs_of = [&](NodeId v, auto is_it) {
@@ -40,8 +49,7 @@ struct Draft {
     };
     return std::ranges::any_of(nodes, [&](NodeId v) {
       return inputs_of(v, [&](int i, NodeId from) {
-        const std::uint32_t set =
-            found.recomputed_set_of[v * std::size_t{Node::kMaxInputs} + static_cast<std::size_t>(i)];
+        const std::uint32_t set = found.recomputed_set(v, i);
         if (set == kNoId) return from == producer;
         const std::vector<NodeId>& again = found.recomputed_sets[set];
         return !std::ranges::binary_search(again, producer) && std::ranges::any_of(again, [&](NodeId w) {

@@ -380,7 +380,8 @@ class Greedy {
     for (NodeId b : boundary)
       if (b != p.producer && !Draft::among(draft(id).producers, b))
         extra_bytes += static_cast<double>(std::min(g_.bytes(b), static_cast<std::int64_t>(points) * 8));
-    const double again = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
+    const double work = instructions * repeats / cost_.instructions_per_second + extra_bytes / cost_.bytes_per_second;
+    const double again = work + static_cast<double>(recomputed.size()) * cost_.seconds_per_statement;
     const double writes = f_.root(p.producer) ? 1 : 2;
     const double memory = writes * static_cast<double>(p.bytes) / cost_.bytes_per_second +
                           (p.access == Access::Elementwise ? 0 : cost_.seconds_per_launch);
@@ -389,7 +390,7 @@ class Greedy {
     if (d.statements + static_cast<int>(recomputed.size()) > (d.reduces ? limits_.walking : limits_.statements))
       return false;
     if (repeats_too_often(f_, recomputed, p.producer)) return false;
-    if (repeated_reads(d, p.producer) >= kMostPlaces) return false;
+    if (d.repeated_reads(f_, out_, p.producer) >= kMostPlaces) return false;
     if (would_cycle(id, boundary)) return false;
     d.statements += static_cast<int>(recomputed.size());
     d.live += kWords * static_cast<int>(recomputed.size());
@@ -406,15 +407,6 @@ class Greedy {
     out_.recomputed_sets.push_back(std::move(recomputed));
     if (!d.reads(f_, out_, p.producer)) std::erase(d.producers, p.producer);
     return true;
-  }
-
-  /// Edges into a group that compute `producer` again.
-  [[nodiscard]] int repeated_reads(const Draft& d, NodeId producer) const {
-    int count = 0;
-    for (NodeId v : d.nodes)
-      for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
-        count += out_.recomputed_set_of[edge_slot(v, i)] != kNoId && f_.source(v, i).edge.node == producer;
-    return count;
   }
 
   /// A boundary inside the reader's own group, or one that depends on it, could never be read from memory.

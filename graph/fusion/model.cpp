@@ -491,11 +491,12 @@ void KernelModel::count() {
   const bool empty = points_ == 0 && rows_ == 0;
   double bytes = empty ? 0 : static_cast<double>(stored_bytes_);
   for (const Buffer& b : buffers_) bytes += static_cast<double>(std::min(b.bytes, g_.bytes(b.edge.node)));
-  double instructions = 0;
+  double instructions = 0, statements = 0;
   const double per_row = std::max(points_ / cost_.points_per_row_value, rows_);
   const std::uint32_t slots = slot_axes();
   for (const Computed& c : requests_) {
     if (c.decided) continue;
+    ++statements;
     const double points = key_ == kNoId ? points_ / slots_without(places_[c.place], slots) : points_;
     const double times = key_ == kNoId || c.region == kPoint ? points : c.region == kOuter ? rows_ : per_row;
     double steps = c.loop != kNoId ? loop_extent(places_[c.place].loop) : 1;
@@ -504,7 +505,8 @@ void KernelModel::count() {
     instructions += times * steps * (is_walked_box ? cost_.walked_box : info(g_.nodes[c.node].op).cost);
   }
   out_.seconds = (empty ? 0 : cost_.seconds_per_launch * (1 + kPartLaunches * unrelated())) +
-                 bytes / cost_.bytes_per_second + instructions / cost_.instructions_per_second;
+                 bytes / cost_.bytes_per_second + instructions / cost_.instructions_per_second +
+                 statements * cost_.seconds_per_statement;
   if (scatter_ != kNoId) out_.seconds += scatter_seconds();
 }
 

@@ -148,7 +148,7 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_points(const struct ENTR
   float* const a2 = p->a2 + y * t2_0 + k;
   const float* const f0 = f->f0[row];
   {
-    float f6[272] __attribute__((aligned(64)));
+    float part0[272] __attribute__((aligned(64)));
     for (tarry_i64 here = 0, there; here < m; here = there) {
       there = m - here < 256 ? m : here + 256;
       {
@@ -158,16 +158,16 @@ static TARRY_PLAIN __attribute__((noinline)) void ENTRY_points(const struct ENTR
           const vector all_v5 = -(vector){} + v5;
           for (; i + 8 <= there; i += 8) {
             const vector v6 = *(const vector*)(f0 + i) * all_v5;
-            *(vector*)(f6 + i - here) = v6;
+            *(vector*)(part0 + i - here) = v6;
           }
         }
         for (; i < there; ++i) {
           TARRY_SCALAR;
           const float v6 = f0[i] * v5;
-          f6[i - here] = v6;
+          part0[i - here] = v6;
         }
       }
-      tarry_exp_f32_run(there - here, &a2[here], f6);
+      tarry_exp_f32_run(there - here, &a2[here], part0);
     }
   }
 }

@@ -96,7 +96,7 @@ TEST_CASE("render c: axpy with a scalar parameter", "[codegen][cpu]") {
   }
 }
 
-TEST_CASE("render c: gcc counts the registers of a long point, and makes no branches of extremes", "[codegen][cpu]") {
+TEST_CASE("render c: gcc counts the registers of a long point, and makes no branches of choices", "[codegen][cpu]") {
   const auto chain = [](Op op, int length) {
     IrBuilder b(Schedule::Pointwise, 1);
     const Value y = b.load(float64, "1");
@@ -109,6 +109,18 @@ TEST_CASE("render c: gcc counts the registers of a long point, and makes no bran
   CHECK_THAT(chain(Op::Exp, 40), Catch::Contains("#pragma GCC optimize(\"sched-pressure\", \"no-gcse\")") &&
                                      Catch::Contains("#pragma GCC pop_options"));
   CHECK_THAT(chain(Op::Maximum, 2), Catch::Contains("#pragma GCC optimize(\"no-tree-dominator-opts\")"));
+}
+
+TEST_CASE("render c: gcc looks for few addresses unless many accesses have elements apart", "[codegen][cpu]") {
+  const auto sum = [](int loads, const char* strides) {
+    IrBuilder b(Schedule::Pointwise, 1);
+    Value x = b.load(float64, strides);
+    for (int i = 1; i < loads; ++i) x = b.op(Op::Add, float64, {x, b.load(float64, strides)});
+    b.store(x, "1");
+    return render_c_pointwise(b.ir, *graph::find_target("x86-64-v3")).text;
+  };
+  CHECK_THAT(sum(9, "*"), Catch::Contains("#pragma GCC optimize(\"no-ivopts\")"));
+  CHECK_THAT(sum(8, "*") + sum(20, "1") + sum(20, "0"), !Catch::Contains("#pragma GCC optimize"));
 }
 
 TEST_CASE("render c: three dimensions, every stride class, offsets, iota and mixed dtypes", "[codegen][cpu]") {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,8 +125,11 @@ void check(RoutineSpec spec) {
   std::vector<void*> operands;
   for (Bytes& b : inputs) operands.push_back(b.data());
   operands.push_back(expected.data());
-  Bytes scratch(codegen::routine_scratch(spec, target("x86-64-v3")) + 1);
-  runtime::run_on_host(spec, operands, scratch.data());
+  constexpr std::size_t kAligned = 64;  // as the pool's memory is
+  Bytes scratch(codegen::routine_scratch(spec, target("x86-64-v3")) + kAligned);
+  void* aligned = scratch.data();
+  std::size_t room = scratch.size();
+  runtime::run_on_host(spec, operands, std::align(kAligned, 1, aligned, room));
 
   operands.back() = found.data();
   scratch.assign(codegen::routine_scratch(spec, target("sm_90")) + 256, 0xee);
@@ -169,6 +173,9 @@ std::vector<RoutineSpec> every_kernel() {
       for (const Op op : {Op::Sort, Op::Argsort}) specs.push_back({op, dtype, Way::Reversed, 3, n, n});
     specs.push_back({Op::Searchsorted, dtype, Way::Usual, 1, 100, 100});
   }
+  for (const Dtype dtype : {uint16, float32, float64})  // rows of every width that a thread block sorts
+    for (const std::int64_t n : {8, 32, 256, 2048, 4096, 8192})
+      for (const Op op : {Op::Sort, Op::Argsort}) specs.push_back({op, dtype, Way::Usual, 1000, n, n});
   for (const Dtype dtype : {int64, uint64, float32, float64})
     for (const Op op : {Op::SegmentSum, Op::SegmentMin, Op::SegmentMax}) specs.push_back({op, dtype, {}, 2, 5000, 10});
   for (const Dtype dtype : {float32, float64}) specs.push_back({Op::SegmentM2, dtype, {}, 2, 5000, 10});
@@ -198,8 +205,13 @@ TEST_CASE("routine kernels: sorts on the emulated GPU have the CPU's bits", "[ro
         specs.push_back({op, dtype, way, 2, 4097});
       }
   for (const RoutineSpec& spec : part_of_sweep(std::move(specs), 8)) check(spec);
-  for (const std::int64_t n : {2, 3, 64, 255, 256, 257, 2047, 2048, 2049, 8192, 20'000})
-    for (const Op op : {Op::Sort, Op::Argsort}) check({op, float32, Way::Usual, 2, n});
+  for (const std::int64_t n :
+       {1, 2, 3, 7, 8, 9, 64, 65, 255, 256, 257, 512, 2047, 2048, 2049, 4096, 8192, 8193, 20'000})
+    for (const Op op : {Op::Sort, Op::Argsort})
+      for (const Dtype dtype : {float32, float64}) check({op, dtype, Way::Usual, 2, n});
+  for (const std::int64_t n : {5, 60, 130})  // more rows than a thread block has, and a part of one
+    for (const Op op : {Op::Sort, Op::Argsort})
+      for (const Dtype dtype : {uint8, float32, int64}) check({op, dtype, Way::Reversed, 300, n});
 }
 
 TEST_CASE("routine kernels: searches on the emulated GPU have the CPU's bits", "[routine][sort]") {

@@ -190,6 +190,11 @@ class Generator {
   int ops_ = 0, reductions_ = 0, moves_ = 0;
 };
 
+bool is_counted(const codegen::Instr& in) {
+  return in.kind == codegen::InstrKind::Compute || in.kind == codegen::InstrKind::Fold ||
+         in.kind == codegen::InstrKind::Inside;
+}
+
 double instructions(const codegen::Lowered& l, double per_row) {
   const auto rows = static_cast<double>(l.args.outer_count());
   const double points = l.ir.is_map() ? rows : rows * static_cast<double>(l.args.reduced);
@@ -284,7 +289,7 @@ Measured measure(const Graph& g, const Fusion& fusion, const Target& target) {
   };
   for (const GraphEdge& r : g.roots) want(r);
   Measured m;
-  double work = 0;
+  double work = 0, statements = 0;
   for (auto group = static_cast<std::uint32_t>(fusion.groups.size()); group-- > 0;) {
     if (wanted[group].empty()) continue;
     std::sort(wanted[group].begin(), wanted[group].end(), [](auto& a, auto& b) { return a.node < b.node; });
@@ -296,8 +301,9 @@ Measured measure(const Graph& g, const Fusion& fusion, const Target& target) {
     ++m.launches;
     m.seconds += static_cast<double>(l.bytes_read + l.bytes_written) / cost.bytes_per_second + cost.seconds_per_launch;
     work += instructions(l, cost.points_per_row_value);
+    statements += static_cast<double>(std::ranges::count_if(l.ir.instrs, is_counted));
   }
-  m.seconds += work / cost.instructions_per_second;
+  m.seconds += work / cost.instructions_per_second + statements * cost.seconds_per_statement;
   return m;
 }
 

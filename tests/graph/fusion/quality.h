@@ -26,7 +26,7 @@ enum class Growth { Chain, Tree, Ladder, Random };
 graph::Graph grown_graph(Growth kind, int nodes);
 
 struct Measured {
-  double seconds = 0;  ///< the objective: traffic, launches and what is computed more than once
+  double seconds = 0;  ///< the objective: traffic, launches, statements and what is computed more than once
   std::int64_t launches = 0;
 };
 /// One that fusing everything legal or nothing does not solve, but for every tenth seed.
