@@ -1,6 +1,7 @@
-// A stable sort of rows by bytes of a key, from the lowest: three kernels a pass. A tile of 4,096 elements counts its
-// bytes, a warp adds the counts of one byte up, and tiles put their elements in order in shared memory and write them
-// to where their byte begins. What is moved beside a key, if anything, goes the same way.
+// A stable sort of rows by bytes of a key, from the lowest: three kernels a pass. The bytes of a tile of 4,096 elements
+// are counted, tile by tile of a chunk, and the chunks' sums of a byte are added up by a warp. Then tiles put their
+// elements in order in shared memory and write them to where their byte begins: of the row, of the chunk, of the tile.
+// What is moved beside a key, if anything, goes the same way.
 #pragma once
 
 #include <limits>
@@ -39,9 +40,14 @@ struct RadixRows {
       : rows(of),
         n(elements),
         tiles((elements + 4095) / 4096),
+        of_chunk((tiles + kMostChunks - 1) / kMostChunks),
+        chunks((tiles + of_chunk - 1) / of_chunk),
         place(elements <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8) {
-    counts = take(static_cast<std::size_t>(rows * 256 * tiles) * place);
-    totals = take(static_cast<std::size_t>(rows * 256) * place);
+    const auto bytes_of = [&](std::int64_t each) { return static_cast<std::size_t>(rows * 256 * each) * place; };
+    counts = take(bytes_of(tiles));
+    sums = take(bytes_of(chunks));
+    begins = take(bytes_of(chunks));
+    totals = take(bytes_of(1));
   }
   /// So many bytes behind all others.
   std::size_t take(std::size_t size) {
@@ -51,9 +57,12 @@ struct RadixRows {
   }
   [[nodiscard]] const char* place_type() const { return place == 4 ? "tarry_u32" : "tarry_u64"; }
 
+  static constexpr std::int64_t kMostChunks = 512;  // of a row: enough to keep a device busy
+
   std::int64_t rows, n, tiles;
-  std::size_t place;  ///< bytes of a place in a row
-  std::size_t bytes = 0, counts, totals;
+  std::int64_t of_chunk, chunks;  ///< tiles of a chunk, chunks of a row
+  std::size_t place;              ///< bytes of a place in a row
+  std::size_t bytes = 0, counts, sums, begins, totals;
 };
 /// The operands of one pass. Without anything beside the elements two are null.
 struct RadixPass {
