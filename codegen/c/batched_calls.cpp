@@ -147,8 +147,12 @@ int CWriter::find_depths(const Loop& l, const Spread& spread, BatchedCalls& batc
   return last;
 }
 
-/// Gives each value that is an array a place, whose value before has been read by then.
-void CWriter::find_places(BatchedCalls& batched) const {
+/// Gives each value that is an array a place, whose value before has been read by then. Truth values are as wide there
+/// as the widest value of the loop: gcc unrolls a loop so that its narrowest elements fill a vector.
+void CWriter::find_places(const Loop& l, BatchedCalls& batched) const {
+  std::size_t widest = 1;
+  for (const Value v : l.values) widest = std::max(widest, itemsize(ir.instrs[v].dtype));
+  const Dtype truth = widest == 8 ? uint64 : widest == 4 ? uint32 : bool_;
   // Draws of depth n come at 3 n, loop n at 3 n + 1, calls of depth n at 3 n + 2.
   std::map<Value, int> until;
   const auto read = [&](Value v, int when) { until[v] = std::max(until[v], when); };
@@ -168,7 +172,7 @@ void CWriter::find_places(BatchedCalls& batched) const {
   std::ranges::sort(made);
   std::vector<int> taken;  // until when, by place
   for (const auto& [when, v] : made) {
-    const Dtype dtype = ir.instrs[v].dtype;
+    const Dtype dtype = ir.instrs[v].dtype == bool_ ? truth : ir.instrs[v].dtype;
     std::size_t place = 0;
     while (place < taken.size() && (taken[place] >= when || batched.held[place] != dtype)) ++place;
     if (place == taken.size()) {
@@ -242,7 +246,7 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail, co
       batched.pieces.pop_back();
     }
   }
-  find_places(batched);
+  find_places(l, batched);
   for (BatchedCalls::Piece& piece : batched.pieces)
     for (auto& [to, v] : piece.kept)
       if (to.empty()) to = fmt::format("{}[{} - here]", batched.array_of(v), l.i);
@@ -274,11 +278,14 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std:
   loop.runs = false;
   loop.is_long = !batched.calls.empty();
   for (const Value v : batched.draws) loop.drawn.insert(v);
+  const auto is_truth = [this](Value v) { return ir.instrs[v].dtype == bool_; };
   loop.operand = [=, i = l.i, operand = l.operand](Value v) {
     const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
     if (batched.draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
-    if (batched.calls.contains(v) || (batched.arrays.contains(v) && !is_own))
-      return fmt::format("{}[{} - here]", batched.array_of(v), i);
+    if (batched.calls.contains(v) || (batched.arrays.contains(v) && !is_own)) {
+      const std::string element = fmt::format("{}[{} - here]", batched.array_of(v), i);
+      return is_truth(v) ? fmt::format("({} != 0)", element) : element;
+    }
     return operand(v);
   };
   return loop;

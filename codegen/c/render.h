@@ -124,7 +124,7 @@ class CWriter : public CodeWriter {
   struct Spread;
   [[nodiscard]] std::vector<Value> in_order(const Loop& loop) const;
   int find_depths(const Loop& loop, const Spread& spread, BatchedCalls& batched) const;
-  void find_places(BatchedCalls& batched) const;
+  void find_places(const Loop& loop, BatchedCalls& batched) const;
   [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, bool has_tail, const Spread& spread) const;
   [[nodiscard]] BatchedCalls small_batched_calls_of(const Loop& loop, bool has_tail) const;
   [[nodiscard]] bool is_in_place(Value v, Axis axis) const;

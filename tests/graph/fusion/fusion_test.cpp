@@ -2,6 +2,7 @@
 #include "graph/fusion/fusion.h"
 
 #include <cstring>
+#include <set>
 
 #include "codegen/interpret/interpreter.h"
 #include "runtime/plan/compiled_plan.h"
@@ -264,6 +265,25 @@ TEST_CASE("fusion: formulas that share what they read share a kernel, however lo
   std::vector<ta::Array> outputs;
   for (int i = 1; i <= 12; ++i) outputs.push_back(ta::tanh(ta::exp(x * static_cast<float>(i))));
   CHECK(plan_of(outputs).counters.launches == 1);
+}
+
+TEST_CASE("fusion: rounds over few elements do not repeat each other's text to save launches", "[graph][fusion]") {
+  for (const char* target : {"sm_90", "x86-64-v3"}) {
+    ta::Array best = ta::zeros({501}, ta::float32);
+    for (std::int64_t item = 1; item <= 60; ++item) {
+      const std::int64_t weight = item * 7 % 50 + 1;
+      const ta::Array taken = ta::concat({ta::zeros({weight}, ta::float32), best(ta::slice(0, -weight))});
+      best = ta::maximum(best, taken + static_cast<float>(item * 31 % 100));
+    }
+    const auto plan = plan_of({&best}, target);
+    std::set<const ta::codegen::KernelSource*> texts;
+    std::size_t statements = 0;
+    for (const auto& step : plan.steps)
+      if (const auto* kernel = std::get_if<ta::runtime::KernelStep>(&step))
+        if (texts.insert(kernel->source.get()).second) statements += kernel->lowered.ir.instrs.size();
+    INFO(target << ": " << texts.size() << " texts of " << plan.steps.size() << " launches");
+    CHECK(statements <= 1000);
+  }
 }
 
 TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again",
