@@ -66,7 +66,7 @@ struct CWriter::BatchedCalls {
 
 /// Values of a loop, each behind its operands, of which the one that takes the most steps comes first: so a step's
 /// values stand together.
-std::vector<Value> CWriter::in_order(const Loop& l) const {
+std::vector<Value> CWriter::step_order(const Loop& l) const {
   std::map<Value, int> height;
   for (const Value v : l.values) {
     int most = 0;
@@ -105,7 +105,7 @@ int CWriter::find_depths(const Loop& l, const Spread& spread, BatchedCalls& batc
   std::map<int, int> at_depth;
   std::set<Value> early;  // what needs no call
   std::vector<Value> order;
-  for (const Value v : spread.in_order ? in_order(l) : l.values) {
+  for (const Value v : spread.in_order ? step_order(l) : l.values) {
     const Instr& instr = ir.instrs[v];
     if (instr.kind == InstrKind::Scalar || is_invariant(instr, l.axis) || instr.kind == InstrKind::Store) continue;
     int depth = 0;
@@ -278,13 +278,13 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std:
   loop.runs = false;
   loop.is_long = !batched.calls.empty();
   for (const Value v : batched.draws) loop.drawn.insert(v);
-  const auto is_truth = [this](Value v) { return ir.instrs[v].dtype == bool_; };
-  loop.operand = [=, i = l.i, operand = l.operand](Value v) {
-    const bool is_own = std::find(loop.values.begin(), loop.values.end(), v) != loop.values.end();
+  const std::set<Value> own(piece.values.begin(), piece.values.end());
+  loop.operand = [this, own, &batched, i = l.i, operand = l.operand](Value v) {
+    const bool is_own = own.contains(v);
     if (batched.draws.contains(v)) return is_own ? value_name(v) : fmt::format("drawn{}[{} - here]", v, i);
     if (batched.calls.contains(v) || (batched.arrays.contains(v) && !is_own)) {
       const std::string element = fmt::format("{}[{} - here]", batched.array_of(v), i);
-      return is_truth(v) ? fmt::format("({} != 0)", element) : element;
+      return ir.instrs[v].dtype == bool_ ? fmt::format("({} != 0)", element) : element;
     }
     return operand(v);
   };

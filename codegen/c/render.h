@@ -122,12 +122,13 @@ class CWriter : public CodeWriter {
   std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);
   struct BatchedCalls;
   struct Spread;
-  [[nodiscard]] std::vector<Value> in_order(const Loop& loop) const;
+  [[nodiscard]] std::vector<Value> step_order(const Loop& loop) const;
   int find_depths(const Loop& loop, const Spread& spread, BatchedCalls& batched) const;
   void find_places(const Loop& loop, BatchedCalls& batched) const;
   [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, bool has_tail, const Spread& spread) const;
   [[nodiscard]] BatchedCalls small_batched_calls_of(const Loop& loop, bool has_tail) const;
   [[nodiscard]] bool is_in_place(Value v, Axis axis) const;
+  /// Loop n; `batched` outlives it.
   [[nodiscard]] Loop piece_of(const Loop& loop, const BatchedCalls& batched, std::size_t n) const;
   std::string run_function(Value v, const std::vector<bool>& in_order);
   void call_batch(Value v, const Loop& loop, const BatchedCalls& batched);

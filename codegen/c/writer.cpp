@@ -73,7 +73,8 @@ std::string gcc_options(const KernelIr& ir) {
   }
   const auto apart = std::ranges::count_if(ir.accesses, [](const Access& a) {
     const StrideClass last = a.strides.empty() ? StrideClass::Zero : a.strides.back();
-    return last != StrideClass::One && a.reduced != StrideClass::One && (last != a.reduced || last == StrideClass::Any);
+    return last != StrideClass::One && a.reduced != StrideClass::One &&
+           (last == StrideClass::Any || a.reduced == StrideClass::Any);
   });
   std::string options = instructions > kLengthy ? R"("sched-pressure", "no-gcse")" : "";
   const auto add = [&](std::string_view option) { options += (options.empty() ? "" : ", ") + std::string(option); };

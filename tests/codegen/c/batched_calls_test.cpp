@@ -131,6 +131,21 @@ TEST_CASE("runs: an array serves one value after the other", "[codegen][cpu]") {
       [] { return std::vector<ta::Array>{sum_of_exponentials(700), random_steps(700), choices(700)}; });
 }
 
+TEST_CASE("runs: truth values that wait for a call are as wide as what they choose", "[codegen][cpu]") {
+  const auto record = [](ta::Dtype dtype) {
+    const ta::Array x = ta::astype(input(700), dtype), e = ta::exp(x), is_large = e > 30.0f;
+    return ta::where(is_large, ta::exp(-ta::log(ta::where(is_large, e, x + 1.0f))), e);
+  };
+  for (const auto& [dtype, type] :
+       {std::pair(ta::float32, "tarry_u32 part"), std::pair(ta::float64, "tarry_u64 part")}) {
+    const std::string text = text_of(record(dtype));
+    CHECK(count(text, type) == 1);
+    CHECK(count(text, "tarry_u8 part") == 0);
+  }
+  check_compiled_is_interpreted<float>([&] { return std::vector<ta::Array>{record(ta::float32)}; });
+  check_compiled_is_interpreted<double>([&] { return std::vector<ta::Array>{record(ta::float64)}; });
+}
+
 TEST_CASE("runs: the interpreter's bits for every length around that of a part", "[codegen][cpu]") {
   for (const std::int64_t n : {1, 2, 15, 17, 255, 256, 257, 511, 512, 513, 1000}) {
     INFO(n);
