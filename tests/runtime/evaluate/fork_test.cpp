@@ -13,19 +13,6 @@
 
 namespace ta = tarry;
 
-namespace {
-
-/// Ends a forked child. LeakSanitizer would take for lost what the parent's threads held when it was forked.
-[[noreturn]] void leave(int status) {
-#ifdef __SANITIZE_ADDRESS__
-  std::_Exit(status);
-#else
-  std::exit(status);
-#endif
-}
-
-}  // namespace
-
 TARRY_CHILD(forks_beside_evaluations) {
   const ta::Scope on_cpu(ta::cpu);
   const ta::Array shared = ta::asarray(std::vector<float>(1000, 2.0f)) * 2.0f;
@@ -46,7 +33,7 @@ TARRY_CHILD(forks_beside_evaluations) {
     if (child == 0) {
       ::alarm(30);  // hanging is the failure to find
       const ta::Array y = ta::asarray(std::vector<float>(300, 3.0f)) * 2.0f;
-      leave(y.to_vector<float>()[7] == 6.0f && shared.to_vector<float>()[5] == 4.0f ? 0 : 1);
+      std::exit(y.to_vector<float>()[7] == 6.0f && shared.to_vector<float>()[5] == 4.0f ? 0 : 1);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -59,11 +46,14 @@ TARRY_CHILD(forks_beside_evaluations) {
 }
 
 #ifndef __SANITIZE_THREAD__  // the sanitizer's own thread is missing in a forked child, which hangs at exit
+
+#ifndef __SANITIZE_ADDRESS__  // a lock of the sanitizer's allocator that a thread holds stays taken in a forked child
 TEST_CASE("fork: a child computes while the parent's threads evaluate", "[contract]") {
   const auto result = ta::test::run_child("forks_beside_evaluations", {"TARRY_DEVICE=cpu"});
   CHECK(result.output == "40 0");
   CHECK(result.error.empty());
 }
+#endif
 
 TEST_CASE("fork: a mutex that another thread holds is free in the child", "[support]") {
   ta::support::Mutex first, second;
