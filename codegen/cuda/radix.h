@@ -1,7 +1,7 @@
 // A stable sort of rows by bytes of a key, from the lowest: three kernels a pass. The bytes of a tile of 4,096 elements
 // are counted, tile by tile of a chunk, and the chunks' sums of a byte are added up by a warp. Then tiles put their
 // elements in order in shared memory and write them to where their byte begins: of the row, of the chunk, of the tile.
-// What is moved beside a key, if anything, goes the same way.
+// A payload beside the keys goes the same way.
 #pragma once
 
 #include <limits>

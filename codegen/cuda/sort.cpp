@@ -81,11 +81,7 @@ extern "C" __global__ void __launch_bounds__($N_at_once * $N_of_row) $N(const __
 #pragma unroll
       for (int e = 0; e < $N_each; ++e)
         if (e < (e ^ (run - 1))) $N_order(word[e], word[e ^ (run - 1)]);
-#pragma unroll
-      for (int step = run / 4; step > 0; step /= 2)
-#pragma unroll
-        for (int e = 0; e < $N_each; ++e)
-          if ((e & step) == 0) $N_order(word[e], word[e + step]);
+      $N_halves(word, run / 2);
     }
     for (int run = 2; run <= $N_of_row; run *= 2) {
       $N_exchange(word, own, in_row, run - 1, run / 2, true);

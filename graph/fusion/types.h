@@ -32,9 +32,9 @@ struct CostModel {
   double bytes_per_second;
   double instructions_per_second;
   double seconds_per_launch;
-  double seconds_per_statement;  ///< a compiler's share: a statement that is written again saves no launch for nothing
-  double walked_box;             ///< instructions of an update's box at a point of an axis that a kernel walks along
-  double points_per_row_value;   ///< points of a reduction that share one evaluation of what does not vary along it
+  double seconds_per_statement;     ///< time to compile it, spread over the launches of its kernel
+  double walked_box;                ///< instructions of an update's box at a point of an axis that a kernel walks along
+  double points_per_row_value;      ///< points of a reduction that share one evaluation of what does not vary along it
   std::int64_t longest_row_column;  ///< extent of the axes of a row-and-column group: one thread block folds a row's
                                     ///< partial states
 };
