@@ -22,6 +22,13 @@ bool add_access(RawAccess& to, const RawAccess& from, std::int64_t stride) {
   return true;
 }
 
+/// All that makes a computation or a load another one.
+std::array<std::uint32_t, 8> told_apart(const Instr& in) {
+  const auto [a, b, c] = in.args;
+  const std::uint32_t what = std::uint32_t(in.kind) << 16 | std::uint32_t(in.region);
+  return {what, static_cast<std::uint32_t>(in.dtype), static_cast<std::uint32_t>(in.op), a, b, c, in.index, in.guard};
+}
+
 }  // namespace
 
 Instructions::Instructions(const graph::Group& walk) : Arguments(walk.space.size()), group_(walk) {
@@ -233,8 +240,13 @@ Region Instructions::region(bool varies) const {
 
 Value Instructions::push(Instr in) {
   if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
+  const auto fresh = static_cast<Value>(ir_.instrs.size());
+  const bool is_pure = in.kind == InstrKind::Compute || in.kind == InstrKind::Load;
+  if (const Value known = is_pure && once_ ? same_.try_emplace(told_apart(in), fresh).first->second : fresh;
+      known != fresh)
+    return known;
   ir_.instrs.push_back(in);
-  return static_cast<Value>(ir_.instrs.size() - 1);
+  return fresh;
 }
 
 }  // namespace tarry::codegen

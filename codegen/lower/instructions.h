@@ -2,7 +2,9 @@
 // computed, and the region of each instruction.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -75,6 +77,7 @@ class Instructions : protected Arguments {
 
   const graph::Group& group_;
   std::vector<Bounds> boxes_;  ///< that requests name
+  bool once_ = false;          ///< equal computations are one: slots differ in few
 
  private:
   [[nodiscard]] bool varies_along_axis(std::uint32_t guard) const;
@@ -86,6 +89,7 @@ class Instructions : protected Arguments {
   Bounds whole_;
   std::vector<bool> guard_outer_;  // by guard: made for the outer phase
   std::unordered_map<std::uint32_t, Value> inside_;
+  std::map<std::array<std::uint32_t, 8>, Value> same_;  // computations and loads, if once_
   std::vector<Computed> computed_;
 };
 

@@ -4,6 +4,25 @@
 #include "codegen/lower/selection.h"
 
 namespace tarry::codegen {
+namespace {
+
+constexpr std::size_t kMostOfSlots = 512;  ///< statements of all slots of a point
+
+/// A map whose points compute the elements along short last axes, as many of these axes as make no long text.
+void take_slots(Selection& selection, const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
+                graph::Group& walk, const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
+  for (graph::Dims slots = slot_axes(selection, walk, target); graph::element_count(slots.span()) > 1; slots.erase(0)) {
+    graph::Group points = walk;
+    for (int i = 0; i < slots.size(); ++i) points.space.erase(points.space.size() - 1);
+    Selection of_slots = select(g, fusion, group, points, outputs, slots);
+    if (of_slots.lowered.ir.instrs.size() > kMostOfSlots) continue;
+    selection = std::move(of_slots);
+    walk = std::move(points);
+    return;
+  }
+}
+
+}  // namespace
 
 Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
               const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
@@ -16,10 +35,7 @@ Lowered lower(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t 
   graph::Group walk = fusion.groups[group];
   Selection selection =
       walk.row_column() ? select_row_column(g, fusion, group, walk, outputs) : select(g, fusion, group, walk, outputs);
-  if (const graph::Dims slots = slot_axes(selection, walk, target); !slots.empty()) {
-    for (int i = 0; i < slots.size(); ++i) walk.space.erase(walk.space.size() - 1);
-    selection = select(g, fusion, group, walk, outputs, slots);
-  }
+  take_slots(selection, g, fusion, group, walk, outputs, target);
   if (!walk.row_column()) assign_stages(selection.lowered.ir);
   Lowered out = schedule(std::move(selection), walk, target);
   verify(out.ir);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kMostSlots = 16;
 constexpr std::int64_t kVector = 8;         ///< elements side by side that one instruction takes
 constexpr std::int64_t kFewestPoints = 32;  ///< a loop over fewer is not worth a text of its own
-constexpr std::size_t kMostStatements = 512;
+constexpr std::size_t kMostTried = 4096;    ///< statements, those that several slots share counted for each
 
 /// True where an access goes through memory in another order than the points: tiles take those.
 bool turned(const Selection& s, const MergedAxes& axes) {
@@ -50,7 +50,7 @@ graph::Dims slot_axes(const Selection& s, const graph::Group& group, const graph
   const std::int64_t count = graph::element_count(slots.span());
   const std::int64_t points = graph::element_count(group.space.span()) / std::max<std::int64_t>(count, 1);
   const bool fits = count >= 2 && points >= kFewestPoints;
-  if (!fits || ir.instrs.size() * static_cast<std::size_t>(count) > kMostStatements) return {};
+  if (!fits || ir.instrs.size() * static_cast<std::size_t>(count) > kMostTried) return {};
   if (turned(s, axes)) return {};
   if (!target.is_cuda()) return slots;
   // A GPU's threads take the elements of a short axis side by side, unless they would go different ways.

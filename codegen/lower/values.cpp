@@ -51,7 +51,8 @@ class Selector : private Instructions {
       : Instructions(walk), g_(g), fusion_(fusion), group_id_(group), slots_(slots) {}
 
   Selection run(const std::vector<GraphEdge>& outputs) {
-    if (!slots_.empty()) return run_slots(outputs);
+    once_ = !slots_.empty();
+    if (once_) return run_slots(outputs);
     for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);

@@ -69,6 +69,20 @@ TEST_CASE("boxes: elements of a short last axis are slots of a point, without gu
   }
 }
 
+TEST_CASE("boxes: slots share what does not move along their axes", "[boxes]") {
+  constexpr std::int64_t kLong = 200;  // statements that each slot alone would have as well
+  Maker m;
+  GraphEdge x = m.broadcast(m.leaf({50, 1}), {50, 4});
+  for (std::int64_t i = 0; i < kLong; ++i) x = m.map(i % 2 == 0 ? Op::Sin : Op::Negative, {x});
+  m.g.roots = {m.map(Op::Multiply, {x, m.leaf({50, 4})})};
+  const Lowered l = lowered(m, kCpu);
+  INFO(codegen::to_string(l.ir));
+  CHECK(l.ir.rank == 1);
+  CHECK(count(l.ir, codegen::InstrKind::Store) == 4);
+  CHECK(count(l.ir, codegen::InstrKind::Compute) == kLong + 4);
+  check_c_bits({m}, Schedule::Pointwise);
+}
+
 TEST_CASE("boxes: a box of whole rows is an interval of one axis", "[boxes]") {
   const Lowered rows = lowered(joined({{2, 30, 3}, {9, 30, 3}, {2, 30, 3}}, 0), kCpu);
   CHECK(rows.ir.rank == 1);
