@@ -22,11 +22,11 @@ bool add_access(RawAccess& to, const RawAccess& from, std::int64_t stride) {
   return true;
 }
 
-/// All that makes a computation or a load another one.
-std::array<std::uint32_t, 8> told_apart(const Instr& in) {
+/// Equal for instructions of equal values. No kernel of slots has loops or stages.
+ValueKey value_key(const Instr& in) {
   const auto [a, b, c] = in.args;
-  const std::uint32_t what = std::uint32_t(in.kind) << 16 | std::uint32_t(in.region);
-  return {what, static_cast<std::uint32_t>(in.dtype), static_cast<std::uint32_t>(in.op), a, b, c, in.index, in.guard};
+  const auto number = [](auto field) { return static_cast<std::uint32_t>(field); };
+  return {number(in.kind), number(in.region), number(in.dtype), number(in.op), a, b, c, in.index, in.guard};
 }
 
 }  // namespace
@@ -241,10 +241,10 @@ Region Instructions::region(bool varies) const {
 Value Instructions::push(Instr in) {
   if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
   const auto fresh = static_cast<Value>(ir_.instrs.size());
-  const bool is_pure = in.kind == InstrKind::Compute || in.kind == InstrKind::Load;
-  if (const Value known = is_pure && once_ ? same_.try_emplace(told_apart(in), fresh).first->second : fresh;
-      known != fresh)
-    return known;
+  if (numbers_values_ && (in.kind == InstrKind::Compute || in.kind == InstrKind::Load)) {
+    const auto [known, is_new] = value_numbers_.try_emplace(value_key(in), fresh);
+    if (!is_new) return known->second;
+  }
   ir_.instrs.push_back(in);
   return fresh;
 }

@@ -14,6 +14,8 @@
 
 namespace tarry::codegen {
 
+using ValueKey = std::array<std::uint32_t, 9>;
+
 class Instructions : protected Arguments {
  protected:
   /// `walk`: what the group goes over.
@@ -76,8 +78,8 @@ class Instructions : protected Arguments {
   Value push(Instr in);
 
   const graph::Group& group_;
-  std::vector<Bounds> boxes_;  ///< that requests name
-  bool once_ = false;          ///< equal computations are one: slots differ in few
+  std::vector<Bounds> boxes_;    ///< that requests name
+  bool numbers_values_ = false;  ///< loads and computations of equal values are one instruction
 
  private:
   [[nodiscard]] bool varies_along_axis(std::uint32_t guard) const;
@@ -89,7 +91,7 @@ class Instructions : protected Arguments {
   Bounds whole_;
   std::vector<bool> guard_outer_;  // by guard: made for the outer phase
   std::unordered_map<std::uint32_t, Value> inside_;
-  std::map<std::array<std::uint32_t, 8>, Value> same_;  // computations and loads, if once_
+  std::map<ValueKey, Value> value_numbers_;
   std::vector<Computed> computed_;
 };
 

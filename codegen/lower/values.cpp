@@ -51,8 +51,7 @@ class Selector : private Instructions {
       : Instructions(walk), g_(g), fusion_(fusion), group_id_(group), slots_(slots) {}
 
   Selection run(const std::vector<GraphEdge>& outputs) {
-    once_ = !slots_.empty();
-    if (once_) return run_slots(outputs);
+    if (!slots_.empty()) return run_slots(outputs);
     for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
@@ -424,6 +423,7 @@ class Selector : private Instructions {
       Value value;
     };
     std::vector<Stored> all;
+    numbers_values_ = true;  // many are equal at all slots
     const std::int64_t count = graph::element_count(slots_.span());
     for (const GraphEdge& e : outputs) {
       for (std::int64_t slot = 0; slot < count; ++slot) {
