@@ -188,12 +188,12 @@ IndexMap unit_map(const Dims& source, const Dims& view) {
 
 class Reshaper {
  public:
-  explicit Reshaper(const Graph& g) : g_(g), wanted_(g.nodes.size(), kNoId) {}
+  explicit Reshaper(const Graph& g) : g_(g), keeps_(g.nodes.size()) {}
 
   Graph run() {
     for (GraphEdge& root : g_.roots) root = beneath(root);
     find_shapes();
-    keep_shapes();
+    if (keep_shapes()) find_shapes();
     NodeId at = 0;
     return Rewriter(g_).run([&](Rewriter& r, const GraphNode& n) { return rewrite(r, n, at++); });
   }
@@ -216,11 +216,12 @@ class Reshaper {
   // --- Backwards: which shape every node takes ---------------------------------------------------------------------
 
   void find_shapes() {
+    wanted_.assign(g_.nodes.size(), kNoId);
     for (const GraphEdge& r : g_.roots) want(r.node, g_.nodes[r.node].shape);
     for (NodeId id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
       if (wanted_[id] == kNoId) continue;  // nobody reads it
       const GraphNode& n = g_.nodes[id];
-      if (wanted_[id] == kMany || !may_take(id, wanted_[id])) wanted_[id] = n.shape;
+      if (keeps_[id] || wanted_[id] == kMany || !may_take(id, wanted_[id])) wanted_[id] = n.shape;
       for (int i = 0; i < n.n_inputs; ++i) {
         const NodeId input = n.inputs[i].node;
         const bool passes_on = n.op == Op::Reshape || (is_map(n) && g_.nodes[input].shape == n.shape);
@@ -230,8 +231,8 @@ class Reshaper {
   }
 
   /// Elementwise ops that a reshaping parts from what they read, for a call: they keep their shape, since a call reads
-  /// memory, which has none.
-  void keep_shapes() {
+  /// memory, which has none. True if there are any, so that what they read is wanted in another shape than was found.
+  bool keep_shapes() {
     std::vector<NodeId> group(g_.nodes.size());
     std::iota(group.begin(), group.end(), NodeId{0});
     const auto find = [&](NodeId id) {
@@ -259,10 +260,9 @@ class Reshaper {
         if (computed && !takes_another(p) && g_.nodes[p].shape == n.shape) parted[find(id)] = true;
       }
     }
-    std::vector<NodeId> kept;
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
-      if (takes_another(id) && parted[find(id)] && !bound[find(id)]) kept.push_back(id);
-    for (const NodeId id : kept) wanted_[id] = g_.nodes[id].shape;
+      keeps_[id] = takes_another(id) && parted[find(id)] && !bound[find(id)];
+    return std::ranges::find(keeps_, true) != keeps_.end();
   }
 
   /// True if an elementwise op is to take another shape.
@@ -504,6 +504,7 @@ class Reshaper {
 
   Graph g_;
   std::vector<ShapeId> wanted_;  // the shape all readers want; kNoId: no reader, kMany: several
+  std::vector<bool> keeps_;      // what keeps its shape, whatever readers want
 };
 
 }  // namespace

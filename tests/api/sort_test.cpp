@@ -276,3 +276,26 @@ TEST_CASE("quantile: axes, several at once, kept dimensions, integers and NaN", 
           std::numeric_limits<float>::infinity());
   });
 }
+
+TEST_CASE("sort: calls read arithmetic on arrays of another shape that is reshaped again", "[sort][reshape]") {
+  const auto body = [] {
+    for (const ta::Shape& rows : {ta::Shape{2, 2}, ta::Shape{3, 5}, ta::Shape{40, 30}}) {
+      const std::int64_t n = rows[0] * rows[1];
+      const ta::Array x = ta::remainder(ints({n}) * 37, 101), w = ta::reshape(x * 3, rows);
+      ta::evaluate(x, w);
+      for (const ta::Shape& between : {ta::Shape{n}, ta::Shape{n, 1}, ta::Shape{1, n}, ta::Shape{rows[1], rows[0]}}) {
+        INFO(rows << " by " << between);
+        const auto numbers = [&] {
+          return ta::reshape(ta::reshape(w, between) - ta::reshape(ta::cumulative_sum(x), between), rows);
+        };
+        ta::Array evaluated = numbers();
+        ta::evaluate(evaluated);
+        const ta::Array turned = ta::permute_dims(w, {1, 0});
+        CHECK(int64s(ta::argsort(numbers())) == int64s(ta::argsort(evaluated)));
+        CHECK(int64s(ta::sort(numbers(), {.axis = 0})) == int64s(ta::sort(evaluated, {.axis = 0})));
+        CHECK(int64s(ta::matmul(numbers(), turned)) == int64s(ta::matmul(evaluated, turned)));
+      }
+    }
+  };
+  ta::test::in_every_way(body, {"compile", "fusion", "cse"});
+}
