@@ -32,12 +32,7 @@ enum class Of : std::uint8_t { Any, Parts };
 class Chooser {
  public:
   Chooser(const Graph& g, Of of)
-      : g_(g),
-        of_(of),
-        readers_(readers_of(g)),
-        fits_(g.nodes.size()),
-        is_root_(g.nodes.size()),
-        passed_on_(g.nodes.size()) {
+      : g_(g), of_(of), readers_(readers_of(g)), fits_(g.nodes.size()), is_root_(g.nodes.size()) {
     for (const GraphEdge& r : g.roots) is_root_[r.node] = true;
     for (NodeId id = 0; id < g.nodes.size(); ++id) fits_[id] = is_short(id);
     count_statements();
@@ -74,21 +69,13 @@ class Chooser {
   /// Drops those that do not fit beside the others; false where all do.
   bool drop() {
     const std::vector<bool> before = fits_;
-    std::vector<bool> feeds_walk(g_.nodes.size()), feeds_short(g_.nodes.size());
+    std::vector<bool> feeds_short(g_.nodes.size());
     for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
-      // A kernel that goes over short rows again computes what it reads of them once. What a long axis reads and others
-      // read as well is stored, or computed for them in any case.
-      const auto feeds = [&](NodeId reader, const auto& is_such, const std::vector<bool>& such) {
-        return is_such(reader) || (is_formula(reader) && such[reader]);
-      };
-      const auto is_short_walk = [&](NodeId r) { return is_walk(r) && !passed_on_[r] && terms_of(r) <= kMostTerms; };
-      const auto is_any_walk = [&](NodeId r) { return is_walk(r); };
-      const std::vector<NodeId>& readers = readers_[id];
-      feeds_short[id] = std::ranges::any_of(readers, [&](NodeId r) { return feeds(r, is_short_walk, feeds_short); });
-      feeds_walk[id] = !readers.empty() && !is_root_[id] &&
-                       std::ranges::all_of(readers, [&](NodeId r) { return feeds(r, is_any_walk, feeds_walk); });
+      // A kernel that goes over short rows again computes what it reads of them once.
+      feeds_short[id] = std::ranges::any_of(readers_[id], [&](NodeId r) {
+        return (is_walk(r) && terms_of(r) <= kMostTerms) || (is_formula(r) && feeds_short[r]);
+      });
       if (feeds_short[id]) fits_[id] = false;
-      if (fits_[id] && feeds_walk[id]) passed_on_[id] = true, fits_[id] = false;
     }
     for (NodeId id = 0; id < g_.nodes.size(); ++id) fits_[id] = fits_[id] && is_cheap(id);
     return fits_ != before;
@@ -166,7 +153,6 @@ class Chooser {
   std::vector<bool> fits_;
   std::vector<std::int64_t> statements_;
   std::vector<bool> is_root_;
-  std::vector<bool> passed_on_;  // to a kernel that goes along a long axis
 };
 
 Graph unrolled(const Graph& g, Of of) {

@@ -94,6 +94,20 @@ TEST_CASE("unroll: small sums that a long one and others read are terms of what 
   for (std::size_t i = 0; i < results.size(); ++i) CHECK(values(now[i]) == values(results[i]));
 }
 
+TEST_CASE("unroll: small sums of which only a long one reads are terms of its formula", "[passes][unroll]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array a = odd({300, 2}, ta::float32), b = odd({300, 2}, ta::float32);
+  const ta::Array y = ta::sum(ta::sqrt(ta::abs(ta::sum(a * b, 1))));
+  const std::string text = to_string(ta::graph::run_passes(ta::test::snapshot_of({&y}).graph, {}));
+  INFO(text);
+  CHECK(text.find("sum f32 (300,)") == std::string::npos);
+  CHECK(text.find("sum f32 ()") != std::string::npos);
+  CHECK(launches(y) == 1);
+  const std::vector<double> unrolled = values(y);
+  const Setting off("TARRY_DISABLE", "unroll");
+  CHECK(unrolled == values(ta::sum(ta::sqrt(ta::abs(ta::sum(a * b, 1))))));
+}
+
 TEST_CASE("unroll: sums over a stack read its parts, in the order of tree R", "[passes][unroll]") {
   const ta::Scope placed(ta::cpu);
   ta::Array x = odd({3000}, ta::float32), w = odd({64}, ta::float32);
