@@ -41,7 +41,7 @@ std::optional<Device> device_from(PyObject* o) {
 }
 
 void bind_devices(nb::module_& m) {
-  nb::class_<DeviceObject>(m, "Device", "A place where arrays live and kernels run.")
+  nb::class_<DeviceObject>(m, "Device", "Where arrays live and kernels run.")
       .def(
           "__init__", [](DeviceObject* self, Device device) { new (self) DeviceObject{device}; }, "name"_a)
       .def("__repr__", [](const DeviceObject& d) { return "tarry.Device('" + d.device.str() + "')"; })

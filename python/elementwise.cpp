@@ -54,9 +54,9 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
   m.def(
       "where",
       [](Value condition, Value x1, Value x2) {
-        const Where place = here();
+        const Where location = here();
         convert_both(x1, x2);
-        return where(condition.operand(place), x1.operand(place), x2.operand(place));
+        return where(condition.operand(location), x1.operand(location), x2.operand(location));
       },
       "condition"_a, "x1"_a, "x2"_a, document("where"));
   m.def(

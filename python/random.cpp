@@ -67,6 +67,30 @@ void bind_random(nb::module_& m) {
             return random::bernoulli(g, shape, p.operand(here()), line());
           },
           "shape"_a, "p"_a, document("bernoulli"))
+      .def(
+          "gamma",
+          [](Generator& g, const Shape& shape, Value a, MaybeDtype dtype) {
+            return random::gamma(g, shape, a.operand(here()), {dtype}, line());
+          },
+          "shape"_a, "a"_a, nb::kw_only(), "dtype"_a = nb::none(), document("gamma"))
+      .def(
+          "beta",
+          [](Generator& g, const Shape& shape, Value a, Value b, MaybeDtype dtype) {
+            return random::beta(g, shape, a.operand(here()), b.operand(here()), {dtype}, line());
+          },
+          "shape"_a, "a"_a, "b"_a, nb::kw_only(), "dtype"_a = nb::none(), document("beta"))
+      .def(
+          "poisson",
+          [](Generator& g, const Shape& shape, Value mean) {
+            return random::poisson(g, shape, mean.operand(here()), line());
+          },
+          "shape"_a, "mean"_a, document("poisson"))
+      .def(
+          "binomial",
+          [](Generator& g, const Shape& shape, Value n, Value p) {
+            return random::binomial(g, shape, n.operand(here()), p.operand(here()), line());
+          },
+          "shape"_a, "n"_a, "p"_a, document("binomial"))
       .def("__repr__",
            [](const Generator& g) {
              return "tarry.random.Generator(" + std::to_string(g.key()) + ", draws=" + std::to_string(g.draws()) + ")";

@@ -96,14 +96,14 @@ Operand Value::operand(Where where) {
     array();
   }
   if (array_ != nullptr) return {*array_, where};
-  const std::source_location place = located(where);
+  const std::source_location location = located(where);
   switch (scalar_->kind()) {
-    case Scalar::Kind::Bool: return {scalar_->as_int() != 0, place};
-    case Scalar::Kind::Int: return {scalar_->as_int(), place};
-    case Scalar::Kind::UInt: return {scalar_->as_uint(), place};
+    case Scalar::Kind::Bool: return {scalar_->as_int() != 0, location};
+    case Scalar::Kind::Int: return {scalar_->as_int(), location};
+    case Scalar::Kind::UInt: return {scalar_->as_uint(), location};
     case Scalar::Kind::Float: break;
   }
-  return {scalar_->as_float(), place};
+  return {scalar_->as_float(), location};
 }
 
 const Array& Value::array() {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "python/errors.h"
-#include "python/place.h"
+#include "python/location.h"
 
 namespace tarry::python {
 

@@ -10,7 +10,7 @@
 namespace tarry::support {
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line);
 
-/// A place in our sources that throws.
+/// A location in our sources that throws.
 struct ThrowSite {
   const char* file = nullptr;
   int line = 0;

@@ -21,7 +21,7 @@ std::string assemble(const std::string& op, const Where& where, const std::strin
 }  // namespace
 
 std::string Where::str() const {
-  if (file == nullptr) return "unknown place";
+  if (file == nullptr) return "unknown location";
   return std::string(file) + ":" + std::to_string(line);
 }
 
@@ -67,7 +67,7 @@ void rethrow_with_words(const Error& e, std::string op, Where where, const std::
   throw_error(e.code(), std::move(op), where, message);
 }
 
-void rethrow_with_place(const Error& e, std::string_view op, Where where) {
+void rethrow_with_location(const Error& e, std::string_view op, Where where) {
   if (e.where().file != nullptr || where.file == nullptr || !e.op().empty()) throw;
   try {
     rethrow_with_words(e, std::string(op), where, e.what());

@@ -184,7 +184,7 @@ void CWriter::find_places(const Loop& l, BatchedCalls& batched) const {
   }
 }
 
-CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail, const Spread& spread) const {
+CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, const Spread& spread) const {
   BatchedCalls batched;
   const int last = find_depths(l, spread, batched);
   const auto varies = [&](Value v) { return batched.depth.contains(v); };
@@ -228,15 +228,11 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, bool has_tail, co
     for (const Value v : own)
       if (batched.arrays.contains(v) && batched.depth.at(v) == n) piece.kept.emplace_back(std::string(), v);
   }
-  // Text after the instructions may name any of them.
-  if (has_tail && batched.calls.empty())
-    batched.pieces.back().values.assign(l.values.begin(), l.values.end());
-  else
-    batched.pieces.back().values.insert(batched.pieces.back().values.end(), stores.begin(), stores.end());
+  batched.pieces.back().values.insert(batched.pieces.back().values.end(), stores.begin(), stores.end());
   batched.pieces.back().kept.insert(batched.pieces.back().kept.end(), results.begin(), results.end());
 
   // The only result is what a call gives.
-  if (!has_tail && last > 0 && stores.size() + results.size() == 1) {
+  if (last > 0 && stores.size() + results.size() == 1) {
     const Value v = stores.empty() ? results[0].second : ir.instrs[stores[0]].args[0];
     const std::string place = stores.empty() ? results[0].first : element(ir.instrs[stores[0]].index, l.axis, l.i);
     const bool in_order = stores.empty() || stride_class(ir.instrs[stores[0]].index, l.axis) == StrideClass::One;
@@ -260,12 +256,12 @@ bool CWriter::is_in_place(Value v, Axis axis) const {
   return a.buffer != kNone && a.loop == kNone && stride_class(instr.index, axis) == StrideClass::One;
 }
 
-CWriter::BatchedCalls CWriter::small_batched_calls_of(const Loop& l, bool has_tail) const {
+CWriter::BatchedCalls CWriter::small_batched_calls_of(const Loop& l) const {
   for (const Spread& spread : {Spread(), Spread{true}, Spread{true, 8}, Spread{true, 2}})
-    if (BatchedCalls batched = batched_calls_of(l, has_tail, spread); batched.bytes() <= kMostBytes) return batched;
+    if (BatchedCalls batched = batched_calls_of(l, spread); batched.bytes() <= kMostBytes) return batched;
   Loop whole = l;
   whole.runs = false;
-  return batched_calls_of(whole, has_tail, Spread());
+  return batched_calls_of(whole, Spread());
 }
 
 CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std::size_t n) const {
@@ -292,7 +288,7 @@ CWriter::Loop CWriter::piece_of(const Loop& l, const BatchedCalls& batched, std:
 }
 
 bool CWriter::has_vectors(const Loop& l) const {
-  const BatchedCalls batched = small_batched_calls_of(l, false);
+  const BatchedCalls batched = small_batched_calls_of(l);
   if (batched.calls.empty() && batched.draws.empty()) return is_vector_loop(l);
   for (std::size_t n = 0; n < batched.pieces.size(); ++n) {
     const Loop piece = piece_of(l, batched, n);
@@ -399,10 +395,9 @@ void CWriter::call_once(Value v, const Operand& operand) {
 bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
 
 /// Writes the loop in parts; false where it calls nothing.
-bool CWriter::run_parts(const Loop& l, const Tail& tail) {
-  const BatchedCalls batched = small_batched_calls_of(l, static_cast<bool>(tail));
+bool CWriter::run_parts(const Loop& l) {
+  const BatchedCalls batched = small_batched_calls_of(l);
   if (batched.calls.empty() && batched.draws.empty()) return false;
-  TARRY_ASSERT(!tail || batched.calls.empty());  // what follows may name any value, of which there are arrays at best
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   for (std::size_t place = 0; place < batched.held.size(); ++place)
@@ -421,13 +416,12 @@ bool CWriter::run_parts(const Loop& l, const Tail& tail) {
       if (batched.depth.at(v) == static_cast<int>(n)) draw(v, batched.array_of(v), l.operand);
     if (n < batched.pieces.size()) {
       const Loop piece = piece_of(l, batched, n);
-      const bool is_last = n + 1 == batched.pieces.size();
-      if (!piece.values.empty() || !piece.kept.empty() || (is_last && tail)) {
+      if (!piece.values.empty() || !piece.kept.empty()) {
         open("");
-        if (!(is_last && tail) && (is_cut || guards_of(piece.values).empty()) && is_vector_loop(piece))
+        if ((is_cut || guards_of(piece.values).empty()) && is_vector_loop(piece))
           run_vectors(piece);
         else
-          run_plain(piece, is_last ? tail : Tail());
+          run_plain(piece);
         close();
       }
     }

@@ -112,29 +112,29 @@ void CWriter::ladder(const Loop& l) {
   if (!is_alone) open("else");
   Loop one = l;
   std::erase_if(one.values, [used = needed(l)](Value v) { return !used.contains(v); });
-  run(one, {});
+  run(one);
   if (!is_alone) close();
   holds_ = around;
 }
 
-void CWriter::guarded_part(const Loop& part, const std::vector<std::uint32_t>& guards, const Tail& tail) {
-  if (!tail && is_ladder(part)) return ladder(part);
+void CWriter::guarded_part(const Loop& part, const std::vector<std::uint32_t>& guards) {
+  if (is_ladder(part)) return ladder(part);
   std::string usual;
   for (const std::uint32_t g : guards)
     usual += fmt::format("{}{}g{}", usual.empty() ? "" : " & ", ir.guards[g].usual || guards.size() == 1 ? "" : "!", g);
   open(fmt::format("if ({})", usual));
   for (const std::uint32_t g : guards) holds_[g] = ir.guards[g].usual || guards.size() == 1 ? "1" : "0";
-  if (guards.size() == 1 || tail) {
-    run(part, tail);
+  if (guards.size() == 1) {
+    run(part);
   } else {
     Loop one = part;
     std::erase_if(one.values, [used = needed(part)](Value v) { return !used.contains(v); });
-    run(one, tail);
+    run(one);
   }
   close();
   open("else");
   for (const std::uint32_t g : guards) holds_[g] = guards.size() == 1 ? std::string("0") : fmt::format("g{}", g);
-  run(part, tail);
+  run(part);
   close();
 }
 

@@ -30,7 +30,7 @@ int predicate(Op op) { return op == Op::Less ? 17 : op == Op::LessEqual ? 18 : o
 
 /// The vector that begins at an array's element.
 std::string vector_from(const std::string& element, std::string_view type = "const vector") {
-  const std::size_t index = element.find('[');
+  const std::size_t index = element.rfind('[');
   return fmt::format("*({}*)({} + {})", type, element.substr(0, index),
                      element.substr(index + 1, element.size() - index - 2));
 }

@@ -115,9 +115,14 @@ class RecurrenceWriter {
       }
       if (in.kind == InstrKind::Number)
         w_.line(fmt::format("const {} {} = {};", c_type(in.dtype), value_name(v), number(ir_, in, k, "p->")));
-      if (in.kind != InstrKind::Load && in.kind != InstrKind::Store) return;
-      if (!done[in.index]) w_.base('a', in.index, fmt::format("b{}", in.index), reduced_offset(ir_, in.index, k, ""));
-      done[in.index] = true;
+      // A draw of neighbouring lanes is told the first one's number, wherever that is loaded.
+      const bool draws = w_.shares_blocks(v, Axis::LastOuter);
+      const Instr& at = draws ? ir_.instrs[in.args[0]] : in;
+      if (at.kind != InstrKind::Load && at.kind != InstrKind::Store) return;
+      const std::string_view level = at.region == region ? k : "0";
+      if (!done[at.index])
+        w_.base('a', at.index, fmt::format("b{}", at.index), reduced_offset(ir_, at.index, level, ""));
+      done[at.index] = true;
     });
   }
 

@@ -29,7 +29,6 @@ enum class Axis { LastOuter, Reduced };
 class CWriter : public CodeWriter {
  public:
   using Operand = std::function<std::string(Value)>;
-  using Tail = std::function<void()>;
 
   /// Instructions computed at every `i` in from..to-1 of `axis`; `operand` names values, also those from elsewhere.
   /// Those of a loop come with its folds.
@@ -73,9 +72,9 @@ class CWriter : public CodeWriter {
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
   void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);
   [[nodiscard]] std::string address_type(std::uint32_t access) const;
-  /// The loop, its iterations declared independent; `tail` writes what follows the instructions in it. A guard holds on
-  /// an interval of `i`: the loop is cut where one begins or ends, so that in each piece it is a constant.
-  void loop(const Loop& loop, const Tail& tail = {});
+  /// The loop, its iterations declared independent. A guard holds on an interval of `i`: the loop is cut where one
+  /// begins or ends, so that in each piece it is a constant.
+  void loop(const Loop& loop);
   /// True if a loop, or each between its runs, is plain arithmetic on contiguous floats, whose vectors can be written
   /// out.
   [[nodiscard]] bool has_vectors(const Loop& loop) const;
@@ -101,6 +100,9 @@ class CWriter : public CodeWriter {
   void inside(const GuardTerm& term, const std::string& at, const std::string& stride, const std::string& from,
               const std::string& to);
 
+  /// True if a value is words of a draw that are made for neighbouring iterations at once, from the first one's number.
+  [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
+
  protected:
   const int vector_bytes_;
 
@@ -116,7 +118,7 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::uint32_t undecided(const Loop& loop) const;
   [[nodiscard]] bool is_ladder(const Loop& loop) const;
   void ladder(const Loop& loop);
-  void guarded_part(const Loop& loop, const std::vector<std::uint32_t>& guards, const Tail& tail);
+  void guarded_part(const Loop& loop, const std::vector<std::uint32_t>& guards);
   void run_vectors(const Loop& loop);
   void vector_loop(const Loop& loop, const Vectors& vectors, int bytes);
   std::string vector_value(Value v, const Loop& loop, int bytes, const Operand& operand);
@@ -125,15 +127,15 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<Value> step_order(const Loop& loop) const;
   int find_depths(const Loop& loop, const Spread& spread, BatchedCalls& batched) const;
   void find_places(const Loop& loop, BatchedCalls& batched) const;
-  [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, bool has_tail, const Spread& spread) const;
-  [[nodiscard]] BatchedCalls small_batched_calls_of(const Loop& loop, bool has_tail) const;
+  [[nodiscard]] BatchedCalls batched_calls_of(const Loop& loop, const Spread& spread) const;
+  [[nodiscard]] BatchedCalls small_batched_calls_of(const Loop& loop) const;
   [[nodiscard]] bool is_in_place(Value v, Axis axis) const;
   /// Loop n; `batched` outlives it.
   [[nodiscard]] Loop piece_of(const Loop& loop, const BatchedCalls& batched, std::size_t n) const;
   std::string run_function(Value v, const std::vector<bool>& in_order);
   void call_batch(Value v, const Loop& loop, const BatchedCalls& batched);
   void call_once(Value v, const Operand& operand);
-  bool run_parts(const Loop& loop, const Tail& tail);
+  bool run_parts(const Loop& loop);
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
@@ -148,11 +150,10 @@ class CWriter : public CodeWriter {
   [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
   [[nodiscard]] std::string condition(std::uint32_t guard) const;
-  [[nodiscard]] bool shares_blocks(Value v, Axis axis) const;
   void draw(Value v, const std::string& words, const Operand& operand);
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
-  void run(const Loop& loop, const Tail& tail);
-  void run_plain(const Loop& loop, const Tail& tail);
+  void run(const Loop& loop);
+  void run_plain(const Loop& loop);
   void inside_function();
   void index_function();
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);

@@ -400,15 +400,15 @@ void CWriter::straight(const std::vector<Value>& values, const Operand& operand)
 }
 
 /// One loop whose guards have the spelling that holds_ says.
-void CWriter::run(const Loop& l, const Tail& tail) {
-  if (run_parts(l, tail)) return;
+void CWriter::run(const Loop& l) {
+  if (run_parts(l)) return;
   if (l.vectors) return run_vectors(l);
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
-  run_plain(l, tail);
+  run_plain(l);
 }
 
-void CWriter::run_plain(const Loop& l, const Tail& tail) {
+void CWriter::run_plain(const Loop& l) {
   l.is_short ? open_short_loop(l.i, l.from, l.to) : open_loop(l.i, l.from, l.to);
   for (const Value v : l.values) {
     if (is_invariant(ir.instrs[v], l.axis)) continue;
@@ -418,16 +418,15 @@ void CWriter::run_plain(const Loop& l, const Tail& tail) {
       statement(v, l.axis, l.i, l.operand);
   }
   for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
-  if (tail) tail();
   close();
 }
 
-void CWriter::loop(const Loop& l, const Tail& tail) {
+void CWriter::loop(const Loop& l) {
   const std::vector<std::uint32_t> guards = guards_of(l.values);
   const auto around = std::exchange(holds_, {});
   open("");
   if (guards.empty()) {
-    run(l, tail);
+    run(l);
     close();
     holds_ = around;
     return;
@@ -448,7 +447,7 @@ void CWriter::loop(const Loop& l, const Tail& tail) {
   Loop part = l;
   part.from = "at";
   part.to = "end";
-  guarded_part(part, guards, tail);
+  guarded_part(part, guards);
   close();
   close();
   holds_ = around;

@@ -222,13 +222,13 @@ void Exact::apply() {
     const KernelId k = used < kernels_.size() ? kernels_[used++] : static_cast<KernelId>(p_.kernel_count());
     std::vector<NodeId> again;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (b.members >> i & 1) p_.place(nodes_[i], k);
+      if (b.members >> i & 1) p_.assign(nodes_[i], k);
       if ((stored & ~b.members & b.option.computed) >> i & 1) again.push_back(nodes_[i]);
     }
     p_.repeat(k, std::move(again));
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (!(stored >> i & 1) && p_.kernel_of(nodes_[i]) != kNoId) p_.place(nodes_[i], kNoId);
+    if (!(stored >> i & 1) && p_.kernel_of(nodes_[i]) != kNoId) p_.assign(nodes_[i], kNoId);
   for (; used < kernels_.size(); ++used) p_.repeat(kernels_[used], {});
   if (p_.settle(static_cast<int>(nodes_.size())) && p_.saved_seconds() > kLeastGain) {
     changed_ = p_.changed_now();

@@ -26,7 +26,7 @@ class Greedy {
     out_.recomputed_set_of.assign(n * Node::kMaxInputs, kNoId);
     find_reduce_keys();
     for (NodeId id = 0; id < n; ++id)
-      if (f_.scheduled(id)) place(id);
+      if (f_.scheduled(id)) assign(id);
     collect();
     return std::move(out_);
   }
@@ -102,7 +102,7 @@ class Greedy {
     }
   }
 
-  void place(NodeId id) {
+  void assign(NodeId id) {
     ++visits_;
     begin(id);
     Draft& d = drafts_[id];

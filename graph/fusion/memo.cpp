@@ -29,7 +29,7 @@ std::uint8_t KernelMemo::loaded(NodeId v, const std::vector<std::uint32_t>& read
 }
 
 /// The value of a node that is no member.
-std::uint8_t KernelMemo::place(NodeId v, KernelId owner) const {
+std::uint8_t KernelMemo::role(NodeId v, KernelId owner) const {
   if (owner == kNoId) return kNowhere;
   return again_[v] == moment_ ? kAgain : kElsewhere;
 }
@@ -51,7 +51,7 @@ std::shared_ptr<const Evaluation> KernelMemo::evaluate(KernelId id, const Kernel
     if (k.key != key || k.members != kernel.members.size()) continue;
     const auto same = [&](const Met& m) {
       const KernelId owner = kernel_of[m.node];
-      return m.place == (owner == id ? kHere | loaded(m.node, readers) : place(m.node, owner));
+      return m.role == (owner == id ? kHere | loaded(m.node, readers) : role(m.node, owner));
     };
     model_.spend(1 + k.met.size() / kMetPerVisit);
     if (std::all_of(k.met.begin(), k.met.end(), same)) return k.evaluation;
@@ -69,7 +69,7 @@ std::shared_ptr<const Evaluation> KernelMemo::evaluate(KernelId id, const Kernel
   k.met.clear();
   for (NodeId m : kernel.members) k.met.push_back({m, static_cast<std::uint8_t>(kHere | loaded(m, readers))});
   for (NodeId v : model_.met())
-    if (kernel_of[v] != id) k.met.push_back({v, place(v, kernel_of[v])});
+    if (kernel_of[v] != id) k.met.push_back({v, role(v, kernel_of[v])});
   k.evaluation = found;
   return found;
 }

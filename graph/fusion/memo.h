@@ -30,10 +30,10 @@ class KernelMemo {
                                              const std::vector<std::uint32_t>& readers);
 
  private:
-  enum Place : std::uint8_t { kNowhere, kElsewhere, kAgain, kHere };  // above two bits: which outputs others load
+  enum Role : std::uint8_t { kNowhere, kElsewhere, kAgain, kHere };  // above two bits: which outputs others load
   struct Met {
     NodeId node;
-    std::uint8_t place;
+    std::uint8_t role;
   };
   struct Known {
     std::uint64_t key = 0;
@@ -44,7 +44,7 @@ class KernelMemo {
   static constexpr std::size_t kMostSets = 1024, kWays = 4;
   static constexpr std::uint64_t kWorthKeeping = 8;  // requests
 
-  [[nodiscard]] std::uint8_t place(NodeId v, KernelId owner) const;
+  [[nodiscard]] std::uint8_t role(NodeId v, KernelId owner) const;
   [[nodiscard]] static std::uint8_t loaded(NodeId v, const std::vector<std::uint32_t>& readers);
   std::shared_ptr<const Evaluation> look(KernelId id, const Kernel& kernel, const std::vector<KernelId>& kernel_of,
                                          const std::vector<std::uint32_t>& readers);

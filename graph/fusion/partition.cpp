@@ -246,7 +246,7 @@ NodeId Partition::landmark(KernelId k) const {
   return walks != kNoId ? walks : kernels_[k].plan.members.front();
 }
 
-void Partition::place(NodeId v, KernelId k) {
+void Partition::assign(NodeId v, KernelId k) {
   if (k == kernels_.size()) {
     rank_.push_back(k);
     kernels_.emplace_back();

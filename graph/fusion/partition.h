@@ -50,7 +50,7 @@ class Partition {
   /// Quick noes: whether one space has room for both.
   [[nodiscard]] bool may_merge(KernelId a, KernelId b) const;
   [[nodiscard]] bool may_store(NodeId v, KernelId k) const;
-  void place(NodeId v, KernelId k);  ///< kNoId: stored by none; kernel_count(): a new kernel
+  void assign(NodeId v, KernelId k);  ///< kNoId: stored by none; kernel_count(): a new kernel
   void toggle_again(KernelId k, NodeId v);
   void repeat(KernelId k, std::vector<NodeId> again);
   bool settle(int patience = 1);
@@ -78,7 +78,7 @@ class Partition {
   /// `loads` and computes the rest.
   KernelCost probe(const std::vector<NodeId>& window, std::uint32_t members, std::uint32_t loads);
 
-  /// A kernel without members, or kernel_count(), for place().
+  /// A kernel without members, or kernel_count(), for assign().
   [[nodiscard]] KernelId spare() const;
   /// Everything kept between the two can be taken back as one.
   void begin_group();

@@ -297,7 +297,7 @@ class Refiner {
     for (NodeId v : members) {
       if (p_.kernel_of(v) == kNoId || p_.kernel(p_.kernel_of(v)).members.size() < 2) continue;
       if (move_out && evict(v)) continue;
-      try_place(v, p_.can_repeat(v) ? kNoId : p_.spare(), kAlways);
+      try_assign(v, p_.can_repeat(v) ? kNoId : p_.spare(), kAlways);
     }
     shuffle(queue_);
     thorough_ = false;
@@ -325,7 +325,7 @@ class Refiner {
     std::erase_if(to, [&](KernelId o) { return !p_.may_store(v, o); });
     shuffle(to);
     if (to.size() > kMostTargets) to.resize(kMostTargets);
-    return std::any_of(to.begin(), to.end(), [&](KernelId o) { return try_place(v, o, kAlways); });
+    return std::any_of(to.begin(), to.end(), [&](KernelId o) { return try_assign(v, o, kAlways); });
   }
 
   [[nodiscard]] std::vector<KernelId> neighbours(KernelId k) {
@@ -377,7 +377,7 @@ class Refiner {
     for (std::size_t round = 0; round < kRounds && others.size() <= kBetween; ++round) {
       for (KernelId x : others) p_.merge(k, x);
       for (NodeId v : stored)
-        if (p_.kernel_of(v) != k) p_.place(v, k);
+        if (p_.kernel_of(v) != k) p_.assign(v, k);
       if (improve()) return true;
       bool more = p_.obstacle().kernel == k && add_new(stored, p_.obstacle().node);
       for (const Partition::Link& l : p_.circle()) {
@@ -422,8 +422,8 @@ class Refiner {
       if (spent()) return;
       double most = 0;
       for (KernelId r : p_.repeated_by(v)) most += work(r);
-      if (p_.kernel_of(v) != kNoId || most <= least_ || try_place(v, k)) continue;
-      if (most > launch_) try_place(v, p_.spare());
+      if (p_.kernel_of(v) != kNoId || most <= least_ || try_assign(v, k)) continue;
+      if (most > launch_) try_assign(v, p_.spare());
     }
     for (NodeId v : some(loaded(k))) {
       if (!p_.again(v) || p_.kernel_of(v) == kNoId) continue;
@@ -462,7 +462,7 @@ class Refiner {
     const bool alone = p_.kernel(k).members.size() == 1;
     const double most = work(k) + load_seconds(v) + (alone ? launch_ : 0);
     const double loads = load_seconds(v) * static_cast<double>(p_.loaded_by(v).size());
-    if (p_.can_repeat(v) && most + loads > least_ && try_place(v, kNoId)) return;
+    if (p_.can_repeat(v) && most + loads > least_ && try_assign(v, kNoId)) return;
     if (alone || most <= least_) return;
     const double without = seconds_without(v, k);
     if (p_.kernel_of(v) != k) return;
@@ -470,7 +470,7 @@ class Refiner {
       if (spent()) return;
       const bool reads = std::find(p_.loaded_by(v).begin(), p_.loaded_by(v).end(), o) != p_.loaded_by(v).end();
       if (o != k && !empty(o) && p_.may_store(v, o) && without + (reads ? load_seconds(v) : 0) > least_ &&
-          try_place(v, o))
+          try_assign(v, o))
         return;
     }
   }
@@ -478,7 +478,7 @@ class Refiner {
   /// The saving of kernel `k` if another stores `v`, which may then be one of its own: where that helps it is done.
   double seconds_without(NodeId v, KernelId k) {
     const double before = p_.seconds(k);
-    p_.place(v, p_.spare());
+    p_.assign(v, p_.spare());
     if (!p_.settle()) {
       p_.undo();
       return before;
@@ -506,12 +506,12 @@ class Refiner {
   }
 
   /// With what kernels must store then; kept if it saves more than `least`.
-  bool try_place(NodeId v, KernelId k, double least = kLeast) {
+  bool try_assign(NodeId v, KernelId k, double least = kLeast) {
     if (p_.kernel_of(v) == k) return false;
     std::vector<Partition::Obstacle> stored{{v, k}};
     while (stored.size() <= kRounds) {
       for (const auto& s : stored)
-        if (p_.kernel_of(s.node) != s.kernel) p_.place(s.node, s.kernel);
+        if (p_.kernel_of(s.node) != s.kernel) p_.assign(s.node, s.kernel);
       if (improve(least)) return true;
       Partition::Obstacle next = p_.obstacle();
       const auto same = [&](const Partition::Obstacle& s) { return s.node == next.node; };

@@ -143,10 +143,10 @@ std::vector<Array> nonzero(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("nonzero", where)
 
-std::vector<Array> where(const Array& condition, std::source_location place) try {
-  return graph::coordinates(condition, "where", place);
+std::vector<Array> where(const Array& condition, std::source_location location) try {
+  return graph::coordinates(condition, "where", location);
 }
-TARRY_OR_OUT_OF_MEMORY("where", place)
+TARRY_OR_OUT_OF_MEMORY("where", location)
 
 Array argwhere(const Array& x, std::source_location where) try {
   if (detail::edge(x, "argwhere", where).node()->rank == 0) {

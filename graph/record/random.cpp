@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "graph/record/draws.h"
+#include "graph/record/random.h"
 #include "graph/record/record.h"
 #include "graph/record/trace.h"
 #include "support/check.h"
@@ -94,11 +95,6 @@ Edge floats(Generator& g, const Shape& shape, Op op, Dtype dtype, const char* ca
   return graph::record_draw(op, {&word, 1}, dtype, where);
 }
 
-void check_floating(const char* op, Dtype dtype, Where where) {
-  graph::check_available(op, dtype, where);
-  if (!is_floating(dtype)) TARRY_THROW(InvalidArgument, op, where, "dtype " + text(dtype) + " is not floating");
-}
-
 /// A parameter as the dtype holds it.
 double held(double value, Dtype dtype, const char* op, const char* what, Where where) {
   graph::ScalarCell cell;
@@ -135,7 +131,7 @@ TARRY_OR_OUT_OF_MEMORY("bits", where)
 Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
-  check_floating("uniform", dtype, where);
+  graph::check_floating("uniform", dtype, where);
   const double low = held(options.low, dtype, "uniform", "low", where);
   const double high = held(options.high, dtype, "uniform", "high", where);
   if (low >= high) {
@@ -157,7 +153,7 @@ TARRY_OR_OUT_OF_MEMORY("uniform", where)
 Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
-  check_floating("normal", dtype, where);
+  graph::check_floating("normal", dtype, where);
   const double mean = held(options.mean, dtype, "normal", "mean", where);
   const double deviation = held(options.deviation, dtype, "normal", "deviation", where);
   if (deviation < 0)
@@ -170,7 +166,7 @@ TARRY_OR_OUT_OF_MEMORY("normal", where)
 Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
-  check_floating("exponential", dtype, where);
+  graph::check_floating("exponential", dtype, where);
   const double scale = held(options.scale, dtype, "exponential", "scale", where);
   if (scale < 0) TARRY_THROW(InvalidArgument, "exponential", where, "scale " + std::to_string(scale) + " is negative");
   const Edge u = floats(g, shape, Op::Uniform, dtype, "exponential", where);
@@ -254,17 +250,9 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_
   Dtype dtype = float32;
   if (probability.edge) {
     const graph::Node& n = *probability.edge.node();
-    check_floating("bernoulli", n.dtype, where);
+    graph::check_floating("bernoulli", n.dtype, where);
     if (n.dtype == float64) dtype = float64;
-    const auto given = n.shape();
-    bool fits = given.size() <= shape.size();
-    for (std::size_t d = 0; fits && d < given.size(); ++d) {
-      const std::int64_t extent = shape[shape.size() - given.size() + d];
-      fits = given[d] == extent || given[d] == 1;
-    }
-    if (!fits)
-      TARRY_THROW(InvalidArgument, "bernoulli", where,
-                  "p of " + graph::Typed(probability.edge).str() + " does not broadcast to " + shape.str());
+    graph::check_parameter("bernoulli", "p", probability.edge, shape, where);
   } else if (const double value = probability.scalar.to_double(); !(value >= 0 && value <= 1)) {
     TARRY_THROW(InvalidArgument, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
   }
@@ -285,4 +273,22 @@ TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
 }  // namespace random
 }  // namespace v0
+
+void graph::check_floating(const char* op, Dtype dtype, Where where) {
+  check_available(op, dtype, where);
+  if (!is_floating(dtype))
+    TARRY_THROW(InvalidArgument, op, where, "dtype " + std::string(name(dtype)) + " is not floating");
+}
+
+void graph::check_parameter(const char* op, const char* name, const Edge& given, const Shape& shape, Where where) {
+  const auto extents = given.node()->shape();
+  bool fits = extents.size() <= shape.size();
+  for (std::size_t d = 0; fits && d < extents.size(); ++d)
+    fits = extents[d] == 1 || extents[d] == shape[shape.size() - extents.size() + d];
+  if (!fits) {
+    TARRY_THROW(InvalidArgument, op, where,
+                std::string(name) + " of " + Typed(given).str() + " does not broadcast to " + shape.str());
+  }
+}
+
 }  // namespace tarry

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/record/powers.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -325,6 +326,8 @@ Edge record_few(Op op, std::span<Argument, kCount> arguments, Where where, std::
 
 Edge record_map_from(Op op, std::span<Argument> arguments, Where where, std::string_view called) {
   if (is_comparison(op)) return record_comparison(op, std::move(arguments[0]), std::move(arguments[1]), where, called);
+  if (op == Op::Pow && !arguments[1].edge)
+    if (std::optional<Edge> known = known_power(arguments[0], arguments[1].scalar, where)) return *std::move(known);
   return record_promoted(op, arguments, where, called);
 }
 

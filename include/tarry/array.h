@@ -69,7 +69,7 @@ TARRY_EXPORT Array negative(const Operand& x);
 TARRY_EXPORT Array bitwise_invert(const Operand& x);
 }  // namespace detail
 
-/// An argument of an operation: an array or a C++ number, with the place in the user's program where it was passed.
+/// An argument of an operation: an array or a C++ number, with the location in the user's program where it was passed.
 /// Holds a pointer to the array: meant for parameters only.
 class Operand {
  public:
@@ -199,9 +199,9 @@ class TARRY_EXPORT Array {
   /// Example: `ta::array({1, 2}).host<int>()[1]` is `2`.
   template <class T>
   [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
-  /// True where the only element is not zero. A conversion cannot be told where it stands: errors have the place where
-  /// the array was recorded. Throws InvalidArgument unless size() is 1, and what evaluate() throws.
-  /// Example: `bool(ta::all(ta::array({1, 2}) > 0))` is `true`.
+  /// True where the only element is not zero. A conversion cannot be told where it stands: errors have the location
+  /// where the array was recorded. Throws InvalidArgument unless size() is 1, and what evaluate() throws. Example:
+  /// `bool(ta::all(ta::array({1, 2}) > 0))` is `true`.
   [[nodiscard]] explicit operator bool() const;
   /// Prints as NumPy does: more than 1,000 elements are summarised with "...". Of a lazy array that is summarised only
   /// the elements shown are evaluated and copied. Shapes, Dtypes: any. Throws what evaluate() throws.

@@ -15,7 +15,7 @@ inline namespace v0 {
 /// Kinds of device.
 enum class DeviceKind : std::uint8_t { Unplaced, Cpu, Cuda };
 
-/// A place where arrays live and kernels run. `Device{}` is unplaced: decided when the array is evaluated.
+/// Where arrays live and kernels run. `Device{}` is unplaced: decided when the array is evaluated.
 struct Device {
   DeviceKind kind = DeviceKind::Unplaced;
   std::uint8_t index = 0;

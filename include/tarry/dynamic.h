@@ -1,5 +1,5 @@
 // Programs that learn dtypes, indices and places when they run, as bindings of other languages do: the functions that
-// take them as values. `where` is any place, such as the line of a script.
+// take them as values. `where` is any location, such as the line of a script.
 #pragma once
 
 #include <tarry/array.h>

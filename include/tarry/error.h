@@ -29,7 +29,7 @@ struct Where {
   constexpr Where() = default;
   constexpr Where(const char* f, std::uint32_t l) : file(f), line(l) {}
   constexpr Where(const std::source_location& s) : file(s.file_name()), line(s.line()) {}  // NOLINT: conversion wanted
-  [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown place"
+  [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown location"
 };
 
 /// Base of every exception of this library: InvalidArgument, OutOfMemory, CompileError, DeviceError, DeviceLost,

@@ -13,7 +13,7 @@
 namespace tarry {
 inline namespace v0 {
 
-/// The first array of evaluate() and plan(), with the place of the call. Meant for parameters only.
+/// The first array of evaluate() and plan(), with the location of the call. Meant for parameters only.
 class Root {
  public:
   Root(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
@@ -26,7 +26,7 @@ class Root {
   Where where_;
 };
 
-/// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the place of the
+/// Name of a target that kernels can be made for without being there ("sm_90", "x86-64-v3"), with the location of the
 /// call. Meant for parameters only.
 class TargetName {
  public:

@@ -7,7 +7,7 @@
 // Out of range: nothing is read out of bounds. Evaluating succeeds; whoever reads an array that depends on such an
 // index gets InvalidArgument, which names the function, the index, its place among the indices, the axis, its extent
 // and the line of the call. Indices whose elements nobody needs are looked at or not. What does not fit in memory is
-// worked off in parts, and evaluate() itself may throw then, without the place. Dtypes: x's is kept; indices are
+// worked off in parts, and evaluate() itself may throw then, without the location. Dtypes: x's is kept; indices are
 // integers. Throws InvalidArgument, with the caller's file and line, where indices are no integers, an axis is out of
 // range, something is taken from an axis without elements, or an array is undefined.
 #pragma once
@@ -80,7 +80,7 @@ struct PutOptions {
 /// nonzero(condition).  Shapes: (true elements).  Throws as nonzero.
 /// Example: `ta::where(ta::array({1, 2, 3}) > 1)[0]` is `[1 2]`.
 [[nodiscard]] TARRY_EXPORT std::vector<Array> where(const Array& condition,
-                                                    std::source_location place = std::source_location::current());
+                                                    std::source_location where = std::source_location::current());
 /// The coordinates of the elements that are true, one row each.  Shapes: (true elements, axes of x).
 /// Throws what evaluate() throws.
 /// Example: `ta::argwhere(ta::array({{0, 1}, {1, 0}}))` is `[[0 1] [1 0]]`.

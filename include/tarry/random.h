@@ -117,6 +117,40 @@ struct ExponentialOptions {
 [[nodiscard]] TARRY_EXPORT Array bernoulli(Generator& g, const Array& p,
                                            std::source_location where = std::source_location::current());
 
+// Distributions whose numbers are found by rounds: an element goes on until it accepts a number. The rounds are one
+// loop in the kernel that uses the numbers. Parameters are numbers or arrays that broadcast to `shape`; numbers are
+// checked, elements of arrays are not.
+
+/// Options of gamma and beta.
+struct GammaOptions {
+  std::optional<Dtype> dtype = {};  ///< else that of parameters that are floating arrays, else the default float
+};
+/// Numbers of the gamma distribution of scale 1 and shape parameter a: density x^(a-1) exp(-x) / gamma(a). 0 where a is
+/// 0; NaN where it is negative, infinite or NaN.  Dtypes: floating.  Throws also where the number a is none of [0,
+/// inf). Algorithm: Marsaglia and Tsang, A simple method for generating gamma variables (ACM TOMS 26(3), 2000); below 1
+/// that of a + 1 times u^(1/a). Example: `ta::random::Generator g(1); ta::Array x = ta::random::gamma(g, {10}, 2.5)`.
+[[nodiscard]] TARRY_EXPORT Array gamma(Generator& g, const Shape& shape, const Operand& a, GammaOptions options = {},
+                                       std::source_location where = std::source_location::current());
+/// Numbers of the beta distribution on [0, 1]: x / (x + y) of gamma numbers x of a and y of b, by their logarithms, so
+/// that small a and b do not lose both. Takes two draws. NaN where one is not positive.  Dtypes: floating.  Throws also
+/// where a number is none of (0, inf).
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::beta(g, {10}, 0.5, 2)`.
+[[nodiscard]] TARRY_EXPORT Array beta(Generator& g, const Shape& shape, const Operand& a, const Operand& b,
+                                      GammaOptions options = {},
+                                      std::source_location where = std::source_location::current());
+/// Counts of the Poisson distribution of this mean.  Dtypes: int64, found in float64. -1 where the mean is negative,
+/// NaN or above 2^62.  Throws also where the number is.  Algorithm: below a mean of 10 inversion, adding up
+/// probabilities; from there transformed rejection, PTRS of Hoermann (Insurance: Mathematics and Economics 12, 1993).
+/// Example: `ta::random::Generator g(1); ta::Array x = ta::random::poisson(g, {10}, 4.5)`.
+[[nodiscard]] TARRY_EXPORT Array poisson(Generator& g, const Shape& shape, const Operand& mean,
+                                         std::source_location where = std::source_location::current());
+/// Successes among n trials of probability p.  Dtypes: int64, found in float64. -1 where n is negative or above 2^52,
+/// or p is none of [0, 1].  Throws also where the number is, and where n is floating.  Algorithm: of p and 1 - p the
+/// smaller, up to 10 expected successes inversion, else transformed rejection, BTRS of Hoermann (J. Statist. Comput.
+/// Simul. 46, 1993). Example: `ta::random::Generator g(1); ta::Array x = ta::random::binomial(g, {10}, 20, 0.25)`.
+[[nodiscard]] TARRY_EXPORT Array binomial(Generator& g, const Shape& shape, const Operand& n, const Operand& p,
+                                          std::source_location where = std::source_location::current());
+
 }  // namespace random
 }  // namespace v0
 }  // namespace tarry

@@ -49,7 +49,7 @@ inline constexpr Ellipsis ellipsis{};
 struct Newaxis {};
 inline constexpr Newaxis newaxis{};
 
-/// One index, with the place in the user's program where it was written. Meant for parameters only.
+/// One index, with the location in the user's program where it was written. Meant for parameters only.
 class Index {
  public:
   enum class Kind : std::uint8_t { At, Slice, Ellipsis, Newaxis, Array };

@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # typing takes long to import
 def _shape(size: _Size, *beside: Any) -> tuple[int, ...]:
     """The shape that is asked for, or that of the arguments."""
     if size is None:
-        arrays = [x for x in beside if getattr(x, "ndim", 0)]
+        arrays = [x for x in (_tarry.asarray(x) if isinstance(x, (list, tuple)) else x for x in beside)
+                  if getattr(x, "ndim", 0)]
         return _tarry.broadcast_arrays(*arrays)[0].shape if arrays else ()
     return (size,) if isinstance(size, int) else tuple(size)
 
@@ -109,6 +110,77 @@ class NumPyGenerator(Generator):
         """How many trials of this probability it takes up to the first success, as int64."""
         trials = super().exponential(_shape(size, p), dtype=_tarry.float64) / -_tarry.log1p(-_tarry.asarray(p))
         return _tarry.astype(_tarry.maximum(_tarry.ceil(trials), 1), _tarry.int64)
+
+    def standard_gamma(self, shape: Any, size: _Size = None, dtype: Dtype | str | type | None = None) -> Array:
+        """Numbers of the gamma distribution of scale 1 and this shape parameter."""
+        return super().gamma(_shape(size, shape), shape, dtype=dtype)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]
+        """Numbers of the gamma distribution of this shape parameter and scale."""
+        return scale * super().gamma(_shape(size, shape, scale), shape)
+
+    def beta(self, a: Any, b: Any, size: _Size = None) -> Array:  # type: ignore[override]
+        """Numbers of the beta distribution on [0, 1]."""
+        return super().beta(_shape(size, a, b), a, b)
+
+    def chisquare(self, df: Any, size: _Size = None) -> Array:
+        """Sums of the squares of df normal numbers."""
+        return 2 * super().gamma(_shape(size, df), df / 2)
+
+    def noncentral_chisquare(self, df: Any, nonc: Any, size: _Size = None) -> Array:
+        """The same of normal numbers whose means have squares that add up to nonc."""
+        shape = _shape(size, df, nonc)
+        return self.chisquare(df + 2 * super().poisson(shape, nonc / 2))
+
+    def f(self, dfnum: Any, dfden: Any, size: _Size = None) -> Array:
+        """Fisher's ratios of two means of squares."""
+        shape = _shape(size, dfnum, dfden)
+        return self.chisquare(dfnum, shape) / dfnum / (self.chisquare(dfden, shape) / dfden)
+
+    def standard_t(self, df: Any, size: _Size = None) -> Array:
+        """Numbers of Student's distribution with df degrees of freedom."""
+        shape = _shape(size, df)
+        chi = self.chisquare(df, shape)
+        return super().normal(shape, dtype=chi.dtype) / _tarry.sqrt(chi / df)
+
+    def dirichlet(self, alpha: Any, size: _Size = None) -> Array:
+        """Vectors of positive numbers with the sum 1: gamma numbers over their sum."""
+        alpha = _tarry.asarray(alpha)
+        drawn = super().gamma((*_shape(size), alpha.shape[-1]), alpha)
+        return drawn / _tarry.sum(drawn, axis=-1, keepdims=True)
+
+    def wald(self, mean: Any, scale: Any, size: _Size = None) -> Array:
+        """Numbers of the inverse Gaussian distribution, after Michael, Schucany and Haas (1976)."""
+        shape = _shape(size, mean, scale)
+        y = mean * super().normal(shape) ** 2
+        x = mean + mean / (2 * scale) * (y - _tarry.sqrt(y * (4 * scale + y)))
+        return _tarry.where(super().uniform(shape) * (mean + x) <= mean, x, mean * mean / x)
+
+    def poisson(self, lam: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]
+        """Counts of the Poisson distribution of this mean, as int64."""
+        return super().poisson(_shape(size, lam), lam)
+
+    def binomial(self, n: Any, p: Any, size: _Size = None) -> Array:  # type: ignore[override]
+        """Successes among n trials of this probability, as int64."""
+        return super().binomial(_shape(size, n, p), n, p)
+
+    def negative_binomial(self, n: Any, p: Any, size: _Size = None) -> Array:
+        """Failures before the n-th success, of this probability, as int64: of the Poisson distribution of a gamma
+        number."""
+        shape = _shape(size, n, p)
+        return super().poisson(shape, super().gamma(shape, n, dtype=_tarry.float64) * ((1 - p) / p))
+
+    def multinomial(self, n: Any, pvals: Any, size: _Size = None) -> Array:
+        """How many of n trials fall into each class, along a last axis, as int64: a binomial draw for each class."""
+        p = _tarry.astype(_tarry.asarray(pvals), _tarry.float64)
+        classes, shape = p.shape[-1], (*_shape(size, n), p.shape[-1])[:-1]
+        rest = _tarry.flip(_tarry.cumulative_sum(_tarry.flip(p, axis=-1), axis=-1), axis=-1)
+        left, counts = _tarry.broadcast_to(_tarry.asarray(n, dtype=_tarry.int64), shape), []
+        for k in range(classes - 1):
+            share = _tarry.where(rest[..., k] > 0, _tarry.minimum(p[..., k] / rest[..., k], 1.0), 0.0)
+            counts.append(super().binomial(shape, left, share))
+            left = left - counts[-1]
+        return _tarry.stack([*counts, left], axis=-1)
 
     def multivariate_normal(self, mean: Any, cov: Any, size: _Size = None) -> Array:
         """Vectors of normal numbers of this mean, (n,), and covariance, (n, n), by its factor of Cholesky."""

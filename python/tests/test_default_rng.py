@@ -40,6 +40,11 @@ def test_draws_are_distributed_as_their_names_say():
     ("logistic(1.0, 0.5, n)", 1, 0.5 * np.pi / np.sqrt(3)), ("gumbel(1.0, 2.0, n)", 2.1544, 2.5651),
     ("weibull(2.0, n)", 0.8862, 0.4633), ("pareto(5.0, n)", 0.25, 0.3227), ("power(3.0, n)", 0.75, 0.1936),
     ("triangular(-1.0, 0.0, 3.0, n)", 2 / 3, 0.8498), ("geometric(0.25, n)", 4, 3.4641),
+    ("gamma(2.5, 2.0, n)", 5, 3.1623), ("standard_gamma(0.5, n)", 0.5, 0.7071), ("beta(2.0, 6.0, n)", 0.25, 0.1443),
+    ("chisquare(3, n)", 3, 2.4495), ("noncentral_chisquare(3, 5, n)", 8, 5.0990), ("f(6, 40, n)", 1.0526, 0.6719),
+    ("standard_t(9, n)", 0, 1.1339), ("wald(2.0, 6.0, n)", 2, 1.1547), ("poisson(4.0, n)", 4, 2),
+    ("poisson(50.0, n)", 50, 7.0711), ("binomial(20, 0.25, n)", 5, 1.9365), ("binomial(200, 0.75, n)", 150, 6.1237),
+    ("negative_binomial(3, 0.3, n)", 7, 4.8305),
 ])
 def test_a_distribution_has_its_mean_and_deviation(draw, mean, deviation):
     values = eval(f"rng.{draw}", {"rng": ta.random.default_rng(5), "n": 200_000})
@@ -49,10 +54,23 @@ def test_a_distribution_has_its_mean_and_deviation(draw, mean, deviation):
 
 def test_parameters_of_distributions_are_arrays_too():
     rng, scales = ta.random.default_rng(5), ta.asarray([1.0, 10.0, 100.0])
-    for draw in (rng.rayleigh, rng.weibull, rng.pareto, rng.power):
+    for draw in (rng.rayleigh, rng.weibull, rng.pareto, rng.power, rng.standard_gamma, rng.chisquare, rng.poisson):
         assert draw(scales).shape == (3,)
     assert rng.standard_cauchy((2, 3)).shape == (2, 3) and rng.lognormal(scales[:, None], size=(3, 4)).shape == (3, 4)
     assert rng.geometric(ta.asarray([0.5, 1.0])).shape == (2,) and float(rng.geometric(1.0)) == 1
+
+
+def test_counts_are_integers_and_add_up():
+    rng = ta.random.default_rng(3)
+    for counts in (rng.poisson(ta.asarray([1.0, 30.0])), rng.binomial([10, 100], 0.5), rng.negative_binomial(2, 0.5)):
+        assert counts.dtype == ta.int64
+    rolls = np.asarray(rng.multinomial(60, [0.5, 0.2, 0.3], 20_000))
+    assert rolls.shape == (20_000, 3) and (rolls.sum(1) == 60).all()
+    np.testing.assert_allclose(rolls.mean(0), [30, 12, 18], rtol=0.02)
+    np.testing.assert_allclose(np.cov(rolls.T)[0], [15, -6, -9], rtol=0.08)
+    shares = np.asarray(rng.dirichlet([1.0, 2.0, 5.0], 20_000))
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-6)
+    np.testing.assert_allclose(shares.mean(0), [0.125, 0.25, 0.625], atol=0.01)
 
 
 def test_vectors_of_normal_numbers_have_their_covariance():
@@ -78,3 +96,7 @@ def test_wrong_draws_say_what_is_wrong():
     rng = ta.random.default_rng(7)
     with pytest.raises(ValueError, match="without replacement"):
         rng.choice(3, 4, replace=False)
+    with pytest.raises(ta.InvalidArgument, match="mean -1"):
+        rng.poisson(-1.0)
+    with pytest.raises(ta.InvalidArgument, match="no integer"):
+        rng.binomial(2.5, 0.5)

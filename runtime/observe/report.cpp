@@ -65,7 +65,7 @@ std::string interpreted_text(const std::string& why) {
   return why.empty() ? why : fmt::format("  interpreted    {}\n", why);
 }
 
-std::string place(graph::Op op, Where where) { return fmt::format("{} at {}", graph::name(op), where.str()); }
+std::string op_and_line(graph::Op op, Where where) { return fmt::format("{} at {}", graph::name(op), where.str()); }
 
 template <class Impl>
 const Impl& empty() {
@@ -115,8 +115,8 @@ const std::vector<Unfused>& Report::Impl::unfused() const {
   if (!unfused_) {
     std::vector<Unfused> all;
     for (const Edge& e : edges)
-      all.push_back(
-          {place(e.producer, e.produced), place(e.consumer, e.consumed), std::string(graph::to_string(e.reason))});
+      all.push_back({op_and_line(e.producer, e.produced), op_and_line(e.consumer, e.consumed),
+                     std::string(graph::to_string(e.reason))});
     unfused_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
   }
   return *unfused_;
@@ -125,7 +125,7 @@ const std::vector<Stored>& Report::Impl::stored() const {
   const std::lock_guard lock(mutex_);
   if (!stored_) {
     std::vector<Stored> all;
-    for (const Kept& k : kept) all.push_back({place(k.op, k.where), k.bytes, std::string(runtime::kSecondUse)});
+    for (const Kept& k : kept) all.push_back({op_and_line(k.op, k.where), k.bytes, std::string(runtime::kSecondUse)});
     stored_ = std::make_unique<const std::vector<Stored>>(std::move(all));
   }
   return *stored_;

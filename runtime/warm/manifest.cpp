@@ -285,9 +285,9 @@ class Reader {
   void set_place(GraphNode& n, const std::string& at) {
     const std::size_t colon = at.rfind(':');
     const char* const end = at.data() + at.size();
-    if (colon == std::string::npos || colon + 1 == at.size()) throw Broken("a place without a line");
+    if (colon == std::string::npos || colon + 1 == at.size()) throw Broken("a location without a line");
     const auto [last, error] = std::from_chars(at.data() + colon + 1, end, n.line);
-    if (last != end || error != std::errc{}) throw Broken("a place without a line");
+    if (last != end || error != std::errc{}) throw Broken("a location without a line");
     n.file = out_.files.insert(support::printable(at.substr(0, colon))).first->c_str();
   }
 
@@ -295,18 +295,18 @@ class Reader {
   Graph& g_;
 };
 
-[[noreturn]] void refuse(const std::string& place, const std::string& why, Where where) {
-  TARRY_THROW(InvalidArgument, "warm", where, fmt::format("{}: {}", place, why));
+[[noreturn]] void refuse(const std::string& location, const std::string& why, Where where) {
+  TARRY_THROW(InvalidArgument, "warm", where, fmt::format("{}: {}", location, why));
 }
 
 /// nullopt where the line is damaged.
-std::optional<Recorded> parse_line(std::string_view line, const std::string& place, Where where) {
-  if (const char* limit = passed_limit(line)) refuse(place, limit, where);
+std::optional<Recorded> parse_line(std::string_view line, const std::string& location, Where where) {
+  if (const char* limit = passed_limit(line)) refuse(location, limit, where);
   Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("id")) return std::nullopt;
   Recorded recorded;
   recorded.id = json["id"].is_string() ? json["id"].get<std::string>() : "";
-  recorded.place = place;
+  recorded.location = location;
   json.erase("id");
   if (recorded.id != id_of(json.dump())) return std::nullopt;
   try {
@@ -314,7 +314,7 @@ std::optional<Recorded> parse_line(std::string_view line, const std::string& pla
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {  // whole, but not of our making
-    refuse(place, support::printable(e.what()), where);
+    refuse(location, support::printable(e.what()), where);
   }
   return recorded;
 }
@@ -370,21 +370,21 @@ std::vector<Recorded> read_manifest(const std::filesystem::path& file, Where whe
   for (int number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const std::string place = fmt::format("{}:{}", file.string(), number);
+    const std::string location = fmt::format("{}:{}", file.string(), number);
     if (line.empty()) continue;
     if (const std::optional<int> version = manifest_version(line)) {
       if (*version != kManifestVersion)
-        refuse(place,
+        refuse(location,
                fmt::format("a manifest of version {}; this library reads version {}: record it again", *version,
                            kManifestVersion),
                where);
       header = true;
       continue;
     }
-    if (!header) refuse(place, "is no manifest: the first line is not " + manifest_header(), where);
-    std::optional<Recorded> recorded = parse_line(line, place, where);
+    if (!header) refuse(location, "is no manifest: the first line is not " + manifest_header(), where);
+    std::optional<Recorded> recorded = parse_line(line, location, where);
     if (!recorded) {
-      support::log::warn_once(fmt::format("{} is damaged and left out; record it again", place));
+      support::log::warn_once(fmt::format("{} is damaged and left out; record it again", location));
     } else if (seen.insert(recorded->id).second) {
       all.push_back(std::move(*recorded));
     }

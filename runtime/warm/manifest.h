@@ -36,7 +36,7 @@ struct Recorded {
   DeviceKind device = DeviceKind::Cpu;
   std::vector<std::string> disabled;  ///< words of TARRY_DISABLE that shape plans, sorted
   std::string id;                     ///< checksum of the line's content
-  std::string place;                  ///< "manifest.jsonl:12", for messages
+  std::string location;               ///< "manifest.jsonl:12", for messages
   std::set<std::string> files;        ///< what the nodes' file names point to
 };
 

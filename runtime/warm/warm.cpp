@@ -76,7 +76,7 @@ class Warmer {
     try {
       for (WarmKernel& kernel : kernels_of(one, g, target, residence)) want(std::move(kernel));
     } catch (const Error& e) {
-      add_failure({"", target.name, describe_ops(g), fmt::format("{}: {}", one.place, e.what())});
+      add_failure({"", target.name, describe_ops(g), fmt::format("{}: {}", one.location, e.what())});
     }
   }
 

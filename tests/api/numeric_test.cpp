@@ -43,6 +43,55 @@ Numbers each(F f) {
 
 }  // namespace
 
+TEST_CASE("pow: a number as the exponent keeps the special values and the bound", "[numeric]") {
+  const double inf = ta::inf, exponents[] = {0, 1, 2, 3, 4, 5, 6, -1, -2, 0.5, 1.5, -0.5, -1.5, 0.25};
+  Numbers samples = {0.0, -0.0, 1.0, -1.0, inf, -inf, std::nan(""), 5e-324, -5e-324, 1e-310, 1.7e308, -1.7e308};
+  for (int e = -1020; e <= 1020; e += 17) samples.push_back(std::ldexp(e % 2 == 0 ? -1.37 : 1.61, e));
+  in_every_way([&] {
+    const ta::Array x = ta::asarray(samples);
+    for (const double y : exponents) {
+      const Numbers found = values(ta::pow(x, y));
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        const double wanted = std::pow(samples[i], y);
+        INFO(samples[i] << " to " << y << " is " << found[i] << ", not " << wanted);
+        CHECK(std::isnan(found[i]) == std::isnan(wanted));
+        if (std::isnan(wanted)) continue;
+        CHECK(std::signbit(found[i]) == std::signbit(wanted));
+        const double bound = std::max(4.5 * 0x1p-52 * std::abs(wanted), 0x1p-1073);
+        CHECK((found[i] == wanted || std::abs(found[i] - wanted) <= bound));
+      }
+    }
+  });
+}
+
+TEST_CASE("pow: a number and an array of it give one dtype, and the same integers", "[numeric]") {
+  const ta::Scope placed(ta::cpu);
+  for (const ta::Dtype dtype : {ta::int8, ta::uint8, ta::int32, ta::uint64, ta::float16, ta::bfloat16, ta::float32}) {
+    const ta::Array x = ta::astype(ta::array({1, 2, 3, 7, 11, 100}), dtype);
+    for (const double y : {1.0, 2.0, 3.0, 5.0, 0.5, -1.0, -2.0}) {
+      const ta::Array one = ta::pow(x, y), all = ta::pow(x, ta::full({6}, y, one.dtype()));
+      INFO(name(dtype) << " to " << y);
+      CHECK(one.dtype() == all.dtype());
+      check_near(one, values(all), 4 * std::max(1e-15, std::pow(2.0, dtype == ta::bfloat16 ? -8 : -11)));
+      if (!ta::is_integral(dtype) || y < 1) continue;
+      const ta::Array whole = ta::pow(x, static_cast<int>(y));
+      CHECK(whole.dtype() == dtype);
+      CHECK(values(whole) == values(ta::pow(x, ta::full({6}, static_cast<int>(y), dtype))));
+    }
+  }
+}
+
+TEST_CASE("pow: small whole exponents and halves cost no pow", "[numeric]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = ta::asarray(kSamples);
+  const auto text = [&](double y) {
+    const ta::Array power = ta::pow(x, y);
+    return to_string(ta::test::snapshot_of({&power}).graph);
+  };
+  for (const double y : {2.0, 3.0, 5.0, 0.5, -0.5, -1.5, -2.0}) CHECK(text(y).find("pow") == std::string::npos);
+  CHECK(text(0.3).find("pow") != std::string::npos);
+}
+
 TEST_CASE("fmod: exact, with the sign of the dividend, also of integers at the ends of their range", "[numeric]") {
   in_every_way([] {
     const ta::Array x = ta::asarray(kSamples);

@@ -80,6 +80,18 @@ void add_random_rows(ErrorRows& rows) {
   rows.wrong("bernoulli", {"int64 is not floating"}, [] { (void)random::bernoulli(g, zeros({3}, int64)); });
   rows.wrong("bernoulli", {"p of float32 (4,)", "(3,)"}, [] { (void)random::bernoulli(g, 3, zeros({4})); });
   rows.wrong("bernoulli", {"undefined"}, [] { (void)random::bernoulli(g, Array()); });
+  rows.wrong("gamma", {"a -1", "[0, inf)"}, [] { (void)random::gamma(g, 3, -1); });
+  rows.wrong("gamma", {"a of float32 (4,)", "(3,)"}, [] { (void)random::gamma(g, 3, zeros({4})); });
+  rows.wrong("gamma", {"int32 is not floating"}, [] { (void)random::gamma(g, 3, 1, {int32}); });
+  rows.wrong("gamma", {"(2, -1) has a negative extent"}, [] { (void)random::gamma(g, {2, -1}, 1); });
+  rows.wrong("beta", {"b 0", "(0, inf)"}, [] { (void)random::beta(g, 3, 1, 0); });
+  rows.wrong("beta", {"a inf", "(0, inf)"}, [] { (void)random::beta(g, 3, kInf, 1); });
+  rows.wrong("poisson", {"mean -0.5", "[0, 2^62]"}, [] { (void)random::poisson(g, 3, -0.5); });
+  rows.wrong("poisson", {"mean of int64 (2,)", "(3,)"}, [] { (void)random::poisson(g, 3, zeros({2}, int64)); });
+  rows.wrong("binomial", {"n 2.5", "no integer"}, [] { (void)random::binomial(g, 3, 2.5, 0.5); });
+  rows.wrong("binomial", {"n of float32 (3,)", "no integer"}, [] { (void)random::binomial(g, 3, zeros({3}), 0.5); });
+  rows.wrong("binomial", {"n -1", "[0, 2^52]"}, [] { (void)random::binomial(g, 3, -1, 0.5); });
+  rows.wrong("binomial", {"p 1.5", "[0, 1]"}, [] { (void)random::binomial(g, 3, 2, 1.5); });
 }
 
 void add_memory_rows(ErrorRows& rows) {

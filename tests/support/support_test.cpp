@@ -53,7 +53,7 @@ TEST_CASE("error: what() holds op, message and place, as far as they are known",
 
 TEST_CASE("error: a place prints as file:line", "[support][error]") {
   CHECK(tarry::Where("dir/a.cpp", 12).str() == "dir/a.cpp:12");
-  CHECK(tarry::Where().str() == "unknown place");
+  CHECK(tarry::Where().str() == "unknown location");
 }
 
 TEST_CASE("error: every type is an Error with its own code", "[support][error]") {

@@ -169,6 +169,53 @@ TEST_CASE("runs: the interpreter's bits of float64, of rows and of what is kept 
   }
 }
 
+namespace {
+
+/// A value of long functions in the loops of each schedule, by its name in the schedule's kernels.
+std::vector<std::pair<std::string, ta::Array>> heavy_in_each_schedule(ta::Dtype dtype, std::int64_t rows,
+                                                                      std::int64_t columns) {
+  const ta::Array x = ta::astype(ta::reshape(input(rows * columns), {rows, columns}), dtype);
+  const ta::Array heavy = ta::exp(-x) * ta::sin(x), short_rows = ta::reshape(x, {columns, rows});
+  const ta::Array pixels = ta::broadcast_to(ta::expand_dims(x, 2), {rows, columns, 3}) + ta::arange(3, dtype);
+  const auto of_column = [](const ta::Array& y) { return ta::exp(-ta::log1p(y)); };
+  return {
+      {"sum over rows", ta::sum(heavy, 0)},
+      {"sum over rows of what columns have", ta::sum(heavy * of_column(ta::abs(x(0))), 0)},
+      {"functions of a sum over rows", of_column(ta::sum(heavy * heavy, 0))},
+      {"softmax over rows", ta::exp(x - ta::log(ta::sum(ta::exp(x), 0, {.keepdims = true}))) * ta::sin(x)},
+      {"short rows", ta::exp(short_rows - ta::tanh(ta::max(short_rows, 1, {.keepdims = true})))},
+      {"running sums of rows", ta::exp(-ta::cumulative_sum(heavy, {.axis = 1}))},
+      {"running sums of columns", ta::exp(-ta::cumulative_sum(heavy, {.axis = 0}))},
+      {"transposed", ta::matrix_transpose(heavy) + ta::log(ta::reshape(x, {columns, rows}) + 1)},
+      {"channels to planes", ta::permute_dims(ta::exp(-ta::sin(pixels)), {2, 0, 1})},
+      {"rows and columns", ta::sum(heavy, 1) + ta::sum(ta::sum(heavy, 0))},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("runs: the interpreter's bits in the loops of every schedule", "[codegen][cpu]") {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 3}, {33, 70}, {3, 700}, {600, 9}})
+    for (const ta::Dtype dtype : {ta::float32, ta::float64}) {
+      INFO(name(dtype) << ", " << rows << " rows of " << columns);
+      check_compiled_is_interpreted<double>([&, rows = rows, columns = columns] {
+        std::vector<ta::Array> all;
+        for (const auto& [name, x] : heavy_in_each_schedule(dtype, rows, columns))
+          all.push_back(ta::astype(x, ta::float64));
+        return all;
+      });
+    }
+}
+
+TEST_CASE("runs: no schedule writes out long functions beside arithmetic", "[codegen][cpu]") {
+  for (const auto& [name, x] : heavy_in_each_schedule(ta::float64, 300, 200))
+    for (const auto& kernel : kernels_of(x, *ta::graph::find_target("x86-64-v3"))) {
+      INFO(name << "\n" << kernel->kernel);
+      for (const char* function : {"tarry_exp_f64(", "tarry_sin_f64(", "tarry_log_f64(", "tarry_log1p_f64("})
+        CHECK(count(kernel->kernel, function) == 0);
+    }
+}
+
 TEST_CASE("runs: several results may take the memory of what they are computed from", "[codegen][cpu]") {
   const auto record = [] {
     ta::Array x = input(700);

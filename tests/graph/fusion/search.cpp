@@ -215,11 +215,11 @@ class Exhaustive {
       const auto first = static_cast<std::size_t>(std::countr_zero(b.members));
       const KernelId k = p.kernel_of(nodes_[first]);
       for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (i != first && (b.members >> i & 1)) p.place(nodes_[i], k);
+        if (i != first && (b.members >> i & 1)) p.assign(nodes_[i], k);
       stored |= b.members;
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (!(stored >> i & 1)) p.place(nodes_[i], kNoId);
+      if (!(stored >> i & 1)) p.assign(nodes_[i], kNoId);
     for (const Block& b : best_blocks_) {
       const KernelId k = p.kernel_of(nodes_[static_cast<std::size_t>(std::countr_zero(b.members))]);
       for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -275,11 +275,11 @@ bool begin_random_move(Search& s, Partition& p, const std::vector<NodeId>& nodes
       break;
     case 1:
       if (k == kNoId ? !s.f.computed(v) : !p.can_repeat(v)) return false;
-      p.place(v, k == kNoId ? p.spare() : kNoId);
+      p.assign(v, k == kNoId ? p.spare() : kNoId);
       break;
     case 2:
       if (other == kNoId || k == other) return false;
-      p.place(v, other);
+      p.assign(v, other);
       break;
     default: {
       if (k == kNoId || p.loads(k).empty()) return false;

@@ -99,8 +99,8 @@ std::vector<Row> one_input() {
       row("reshape", "float32", "[4611686018427387904,4]", R"("in":[0])", "a shape that no array has"),
       row("reshape", "float32", "[-24,-48]", R"("in":[0])", "a shape that no array has"),
       row("reshape", "float32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,24,48]", R"("in":[0])", "as many as there may be"),
-      row("sqrt", "float32", "[24,48]", R"("in":[0],"at":"x")", "a place without a line"),
-      row("sqrt", "float32", "[24,48]", R"("in":[0],"at":"x:99999999999999999999999")", "a place without a line"),
+      row("sqrt", "float32", "[24,48]", R"("in":[0],"at":"x")", "a location without a line"),
+      row("sqrt", "float32", "[24,48]", R"("in":[0],"at":"x:99999999999999999999999")", "a location without a line"),
   };
 }
 

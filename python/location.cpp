@@ -1,5 +1,5 @@
-// The line of Python that runs, as the place of what it records.
-#include "python/place.h"
+// The line of Python that runs, as the location of what it records.
+#include "python/location.h"
 
 #include <nanobind/nanobind.h>
 
@@ -33,7 +33,7 @@ const char* interned(PyObject* name) {
 }
 
 /// A line, and whether it is one of the package's own, which somebody else's line has called.
-struct Place {
+struct Location {
   Where where;
   bool inside = false;
 };
@@ -45,7 +45,7 @@ bool is_own(std::string_view file) {
   return file.substr(0, slash + 2).ends_with(kModules);
 }
 
-Place place_of(PyFrameObject* frame, PyCodeObject* code) {
+Location location_of(PyFrameObject* frame, PyCodeObject* code) {
   const int line = PyFrame_GetLineNumber(frame);
   const nb::object file = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_filename"));
   if (!file.is_valid()) {
@@ -57,33 +57,33 @@ Place place_of(PyFrameObject* frame, PyCodeObject* code) {
 }
 
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030B0000
-/// Finding a line decodes the code's table from its start: places that ran lately are kept.
+/// Finding a line decodes the code's table from its start: locations that ran lately are kept.
 struct Seen {
   PyCodeObject* code = nullptr;  // owned, so that its address names it
   int instruction = -1;
-  Place place;
+  Location location;
 };
 
-Place cached_place(PyFrameObject* frame) {
-  static auto& places = *new std::array<Seen, 512>();  // the GIL guards it
+Location cached_location(PyFrameObject* frame) {
+  static auto& locations = *new std::array<Seen, 512>();  // the GIL guards it
   PyCodeObject* const code = PyFrame_GetCode(frame);
   const int instruction = PyFrame_GetLasti(frame);
   const std::size_t key = std::hash<void*>()(code) / 64 + static_cast<std::size_t>(instruction) / 2;
-  Seen& seen = places[key % places.size()];
+  Seen& seen = locations[key % locations.size()];
   if (seen.code == code && seen.instruction == instruction) {
     Py_DECREF(code);
-    return seen.place;
+    return seen.location;
   }
   PyCodeObject* const old = seen.code;
-  const Place found = place_of(frame, code);
+  const Location found = location_of(frame, code);
   seen = {code, instruction, found};
   Py_XDECREF(old);  // may run Python, and so change the entry
   return found;
 }
 #else
-Place cached_place(PyFrameObject* frame) {
+Location cached_location(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  return place_of(frame, reinterpret_cast<PyCodeObject*>(code.ptr()));
+  return location_of(frame, reinterpret_cast<PyCodeObject*>(code.ptr()));
 }
 #endif
 
@@ -92,15 +92,15 @@ Place cached_place(PyFrameObject* frame) {
 Where here() {
   PyFrameObject* const frame = PyEval_GetFrame();
   if (frame == nullptr) return {};
-  Place place = cached_place(frame);
-  if (!place.inside) return place.where;
+  Location location = cached_location(frame);
+  if (!location.inside) return location.where;
   nb::object caller = nb::borrow(reinterpret_cast<PyObject*>(frame));
-  while (place.inside) {
+  while (location.inside) {
     caller = caller.attr("f_back");  // PyFrame_GetBack is not of the stable ABI
     if (caller.is_none()) return {};
-    place = cached_place(reinterpret_cast<PyFrameObject*>(caller.ptr()));
+    location = cached_location(reinterpret_cast<PyFrameObject*>(caller.ptr()));
   }
-  return place.where;
+  return location.where;
 }
 
 std::source_location located(Where where) {
