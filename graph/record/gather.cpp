@@ -134,12 +134,15 @@ Edge record_gathered(const IndexingCall& call, Edge x, std::span<const Gathered>
   for (const Gathered& g : arrays) given.push_back(g.indices);
   const Dims shape = common_shape(call, given);
   // Several axes are one, which the last of them walks fastest: the element's number in them.
+  const auto extent_of = [&](const Gathered& g) {
+    return element_count(source.span().subspan(static_cast<std::size_t>(g.axis), static_cast<std::size_t>(g.axes)));
+  };
   std::int64_t all = 1;
-  for (const Gathered& g : arrays) all *= source[g.axis];
+  for (const Gathered& g : arrays) all *= extent_of(g);
   Edge index;
   std::int64_t stride = all;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const std::int64_t extent = source[arrays[i].axis];
+    const std::int64_t extent = extent_of(arrays[i]);
     check_indices(call, given[i]);
     check_extent(call, x, arrays[i].of_user, extent, shape.span());
     if (all == 0) continue;
@@ -149,15 +152,19 @@ Edge record_gathered(const IndexingCall& call, Edge x, std::span<const Gathered>
     index = index ? record_map(Op::Add, {{index, 0}, {part, 0}}, where, op) : part;
   }
   if (!index) index = record_broadcast(record_cast(given.front(), int64, where), shape.span(), where);  // of nothing
-  if (arrays.size() == 1) return gather_axis(op, x, arrays.front().axis, index, front, where);
+  if (arrays.size() == 1 && arrays.front().axes == 1)
+    return gather_axis(op, x, arrays.front().axis, index, front, where);
   // The axes side by side, in order, in front of the others.
   IndexMap order(source.size());
   Dims moved, merged{all};
-  for (const Gathered& g : arrays) {
-    order[g.axis] = {moved.size(), 0, 1};
-    moved.push_back(source[g.axis]);
-  }
-  const auto is_gathered = [&](int d) { return std::ranges::find(arrays, d, &Gathered::axis) != arrays.end(); };
+  for (const Gathered& g : arrays)
+    for (int d = g.axis; d < g.axis + g.axes; ++d) {
+      order[d] = {moved.size(), 0, 1};
+      moved.push_back(source[d]);
+    }
+  const auto is_gathered = [&](int d) {
+    return std::ranges::any_of(arrays, [&](const Gathered& g) { return g.has(d); });
+  };
   for (int d = 0; d < source.size(); ++d) {
     if (is_gathered(d)) continue;
     order[d] = {moved.size(), 0, 1};

@@ -11,11 +11,14 @@
 
 namespace tarry::graph {
 
-/// An array of indices in the place of an axis.
+/// An array of indices in the place of an axis, or of several side by side: then of their elements in row-major order.
 struct Gathered {
-  int axis;     ///< of what is indexed
+  int axis;     ///< of what is indexed, the first
   int of_user;  ///< the same in the user's array, for messages
   Edge indices;
+  int axes = 1;
+
+  [[nodiscard]] bool has(int d) const { return d >= axis && d < axis + axes; }
 };
 
 /// The user's view of a call that indexes.

@@ -136,17 +136,16 @@ class PartBuilder {
     keep(whole());
   }
 
-  /// The coordinates of its true elements, one array for each of its axes.
+  /// The numbers of its true elements, in place of its axes.
   void add_mask(const Edge& mask) {
     const auto shape = mask.node()->shape(), of_x = call_.x.shape.subspan(static_cast<std::size_t>(axis()));
     if (shape.empty() || shape.size() > of_x.size() || !std::ranges::equal(shape, of_x.first(shape.size()))) {
       fail(call_, "a mask of " + Typed(mask).str() + " does not fit axis " + std::to_string(axis()) + " of " +
                       call_.x.str() + " and those behind it");
     }
-    for (Edge& coordinates : record_coordinates(call_.op, mask, call_.beside, call_.where)) {
-      part_.gathered.push_back({part_.shape.size(), axis(), std::move(coordinates)});
-      keep(whole());
-    }
+    Edge numbers = record_true_places(call_.op, mask, call_.beside, call_.where);
+    part_.gathered.push_back({part_.shape.size(), axis(), std::move(numbers), mask.node()->rank});
+    for (int d = 0; d < mask.node()->rank; ++d) keep(whole());
   }
 
   /// Integers and arrays are places; where something else is between two of them, their shape goes to the front.
@@ -266,7 +265,7 @@ std::span<const Index> list(std::initializer_list<Index> box) { return {box.begi
 /// The trailing axes of x that a part keeps as they are, behind all arrays: rows that are written as a whole.
 int row_axes(const Part& part, std::span<const std::int64_t> x) {
   const auto is_gathered = [&](int axis) {
-    return std::ranges::find(part.gathered, axis, &Gathered::axis) != part.gathered.end();
+    return std::ranges::any_of(part.gathered, [&](const Gathered& g) { return g.has(axis); });
   };
   int axes = 0;
   for (int d = part.map.size; d-- > 0; ++axes) {

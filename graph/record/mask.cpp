@@ -59,9 +59,9 @@ Edge record_true_places(std::string_view op, const Edge& x, const Edge* beside, 
   return record_view(found, IndexMap{{0, 0, 1}}, Dims{count}.span(), where);
 }
 
-std::vector<Edge> record_coordinates(std::string_view op, const Edge& x, const Edge* beside, Where where) {
+std::vector<Edge> record_coordinates(std::string_view op, const Edge& x, Where where) {
   const auto shape = x.node()->shape();
-  const Edge numbers = record_true_places(op, x, beside, where);
+  const Edge numbers = record_true_places(op, x, nullptr, where);
   if (shape.size() == 1) return {numbers};
   std::vector<Edge> coordinates;
   std::int64_t stride = element_count(shape);
@@ -113,7 +113,7 @@ std::vector<Array> coordinates(const Array& x, const char* op, Where where) {
     TARRY_THROW(InvalidArgument, op, where, Typed(given).str() + " is 0-d: its elements have no coordinates");
   }
   std::vector<Array> arrays;
-  for (Edge& e : record_coordinates(op, given, nullptr, where)) arrays.push_back(detail::wrap(std::move(e)));
+  for (Edge& e : record_coordinates(op, given, where)) arrays.push_back(detail::wrap(std::move(e)));
   return arrays;
 }
 

@@ -12,7 +12,7 @@ namespace tarry::graph {
 /// evaluated, and with it `beside`, where there is one.
 Edge record_true_places(std::string_view op, const Edge& x, const Edge* beside, Where where);
 /// The same as coordinates, an array for each axis of x.
-std::vector<Edge> record_coordinates(std::string_view op, const Edge& x, const Edge* beside, Where where);
+std::vector<Edge> record_coordinates(std::string_view op, const Edge& x, Where where);
 /// x with v where `mask` is true: of a v that broadcasts to x the element of the same place, else the next one.
 Edge record_masked_write(std::string_view op, Write write, const Edge& x, const Edge& mask, const Operand& v);
 

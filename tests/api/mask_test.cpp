@@ -70,6 +70,38 @@ TEST_CASE("mask: x(mask) has the true elements, of the whole or of leading axes"
   });
 }
 
+TEST_CASE("mask: beside slices and arrays it is the coordinates of its true elements", "[mask]") {
+  in_every_way([] {
+    const ta::Array x = ta::reshape(ta::arange(2 * 3 * 4 * 5), {2, 3, 4, 5});
+    const ta::Array mask = ta::array({{1, 0, 0, 1}, {0, 0, 0, 0}, {0, 1, 1, 0}}) > 0, none = mask & false;
+    const ta::Array four = ta::array({0, 1, 1, 0}), last = ta::array({4, 0, -1, 2}), odd = ta::array({0, 1}) > 0;
+    const std::vector<ta::Array> at = ta::nonzero(mask);
+    const auto all = slice();
+    CHECK(values(x(1, mask)) == values(x(1, at[0], at[1])));
+    CHECK(values(x(all, mask)) == values(x(all, at[0], at[1])));
+    CHECK(values(x(all, mask, 3)) == values(x(all, at[0], at[1], 3)));
+    CHECK(values(x(four, mask, last)) == values(x(four, at[0], at[1], last)));
+    CHECK(values(x(odd, mask, slice(0, 5, 2))) == values(x(1, at[0], at[1], slice(0, 5, 2))));
+    CHECK(x(all, none, last(slice(0, 0))).shape() == ta::Shape{2, 0});
+    CHECK(values(ta::with_add(x, {all, mask, 3}, 7)) == values(ta::with_add(x, {all, at[0], at[1], 3}, 7)));
+    CHECK(values(ta::with_add(x, {four, mask, last}, 7)) == values(ta::with_add(x, {four, at[0], at[1], last}, 7)));
+    ta::Array a = x + 0, b = x + 0;
+    a.set({1, mask}, -1);
+    b.set({1, at[0], at[1]}, -1);
+    a.set({slice(0, 1), mask, slice(1, 3)}, -2);
+    b.set({slice(0, 1), at[0], at[1], slice(1, 3)}, -2);
+    CHECK(values(a) == values(b));
+  });
+}
+
+TEST_CASE("mask: the numbers of true elements are read as they are", "[mask]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = ta::reshape(ta::arange(600), {20, 30}), mask = x > 100;
+  const std::string plan = ta::plan(x(mask) + 1).str();
+  INFO(plan);
+  CHECK(plan.find("floor_divide") == std::string::npos);
+}
+
 TEST_CASE("mask: many elements keep their order, whatever the tiles", "[mask]") {
   in_every_way([] {
     for (const std::int64_t n : {1, 31, 4095, 4096, 4097, 70001}) {
