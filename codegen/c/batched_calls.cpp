@@ -53,13 +53,14 @@ struct CWriter::BatchedCalls {
   std::map<Value, std::size_t> places;  ///< of calls, draws and arrays: the array that holds them while they are read
   std::vector<Dtype> held;              ///< by these arrays
   std::vector<Piece> pieces;
+  int part = kPart;      ///< elements of a part, for which arrays have room
   Value direct = kNone;  ///< a call that writes the loop's only result where it belongs, the last of all
   std::string result;    ///< that place
 
   [[nodiscard]] std::string array_of(Value v) const { return fmt::format("part{}", places.at(v)); }
   [[nodiscard]] std::size_t bytes() const {
     std::size_t bytes = 0;
-    for (const Dtype dtype : held) bytes += kPart * itemsize(dtype);
+    for (const Dtype dtype : held) bytes += static_cast<std::size_t>(part) * itemsize(dtype);
     return bytes;
   }
 };
@@ -257,8 +258,16 @@ bool CWriter::is_in_place(Value v, Axis axis) const {
 }
 
 CWriter::BatchedCalls CWriter::small_batched_calls_of(const Loop& l) const {
-  for (const Spread& spread : {Spread(), Spread{true}, Spread{true, 8}, Spread{true, 2}})
-    if (BatchedCalls batched = batched_calls_of(l, spread); batched.bytes() <= kMostBytes) return batched;
+  std::vector<BatchedCalls> ways;
+  for (const Spread& spread : {Spread(), Spread{true}, Spread{true, 8}, Spread{true, 2}}) {
+    ways.push_back(batched_calls_of(l, spread));
+    if (ways.back().bytes() <= kMostBytes) return std::move(ways.back());
+  }
+  for (const int part : {kPart / 4, kPart / 16})
+    for (BatchedCalls& batched : ways) {
+      batched.part = part;
+      if (batched.bytes() <= kMostBytes) return std::move(batched);
+    }
   Loop whole = l;
   whole.runs = false;
   return batched_calls_of(whole, Spread());
@@ -401,14 +410,14 @@ bool CWriter::run_parts(const Loop& l) {
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   for (std::size_t place = 0; place < batched.held.size(); ++place)
-    line(
-        fmt::format("{} part{}[{}] __attribute__((aligned(64)));", c_type(batched.held[place]), place, kPart + kApart));
-  if (l.is_part) {
+    line(fmt::format("{} part{}[{}] __attribute__((aligned(64)));", c_type(batched.held[place]), place,
+                     batched.part + kApart));
+  if (l.is_part && batched.part == kPart) {
     open("");
     line(fmt::format("const tarry_i64 here = {}, there = {};", l.from, l.to));
   } else {
     open(fmt::format("for (tarry_i64 here = {0}, there; here < {1}; here = there)", l.from, l.to));
-    line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, kPart));
+    line(fmt::format("there = {0} - here < {1} ? {0} : here + {1};", l.to, batched.part));
   }
   const bool is_cut = is_decided(l.values);  // else a piece's guard need not be a constant
   for (std::size_t n = 0; n < std::max(batched.pieces.size(), std::size_t{1}); ++n) {

@@ -430,7 +430,6 @@ void ContractWriter::points() {
   for (Value v = 0; v < ir_.instrs.size(); ++v)
     if (ir_.instrs[v].region == Region::Point && ir_.instrs[v].kind != InstrKind::Fold) loop.values.push_back(v);
   for (const Value v : kept) loop.kept.emplace_back(fmt::format("x{}[i]", v), v);
-  loop.runs = true;
   loop.vectors = w_.has_vectors(loop);
   w_.open(
       fmt::format("static {3}__attribute__((noinline)) void {0}_points(const struct {0}_params* p{1}, tarry_i64 y, "

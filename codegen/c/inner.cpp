@@ -93,7 +93,6 @@ CWriter::Loop InnerWriter::point_loop() const {
                      ahead ? "stop" : "length"};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   for (const Value v : stored()) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
-  loop.runs = true;
   loop.is_part = ahead;
   loop.vectors = w_.has_vectors(loop);
   return loop;

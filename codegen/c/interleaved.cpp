@@ -171,7 +171,6 @@ class InterleavedWriter {
     constexpr std::array kPoint = {Region::Point};
     CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
     for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
-    loop.runs = true;
     loop.vectors = w_.has_vectors(loop);
     w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
                         loop.vectors ? "TARRY_PLAIN " : ""));

@@ -177,7 +177,6 @@ class IteratedWriter {
     }
     for (const IteratedRing& r : rings_)
       if (ir_.instrs[r.value].stage == stage) loop.kept.emplace_back(fmt::format("k{}_at[i]", r.value), r.value);
-    loop.runs = true;
     loop.vectors = w_.has_vectors(loop);
     const std::string text = w_.aside([&] {
       std::string parameters;

@@ -154,7 +154,6 @@ class RecurrenceWriter {
         loop.values.push_back(v);
     });
     loop.operand = [=, this](Value v) { return operand(v, region, stage); };
-    loop.runs = true;
     loop.is_short = true;
     return loop;
   }

@@ -156,7 +156,6 @@ void ReduceWriter::begin() {
   w_.bases('a', kRegions, outer_indices(ir_, "j0"), "0");
   room_arrays(false);
   for (const Value v : loop.values) loop.kept.emplace_back(fmt::format("row{}[j]", v), v);
-  loop.runs = true;
   w_.loop(loop);
   w_.close();
 }
@@ -166,7 +165,6 @@ CWriter::Loop ReduceWriter::point_loop() const {
   CWriter::Loop loop{w_.instructions(Region::Point), Axis::LastOuter, "i", "0", "m"};
   loop.values.insert(loop.values.end(), stores.begin(), stores.end());
   loop.is_short = true;  // a tile may be a few elements
-  loop.runs = true;
   loop.operand = [this](Value v) {
     const Instr& instr = ir_.instrs[v];
     const bool in_array = instr.region == Region::Row && instr.kind != InstrKind::Scalar;
@@ -351,7 +349,6 @@ void ReduceWriter::finish() {
     if (instr.kind != InstrKind::Result) return value_name(v);
     return fmt::format("s->{}[j]", w_.part(instr.index, output_field(ir_.reductions[instr.index], instr.output)));
   };
-  loop.runs = true;
   loop.vectors = w_.has_vectors(loop);
   walk_.open_finish(loop.vectors ? Walk::Code::Plain : Walk::Code::Any);
   constexpr std::array kRegions = {Region::Row, Region::Outer};

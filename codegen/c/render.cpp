@@ -35,7 +35,6 @@ CWriter::Loop pointwise_loop(const CWriter& w) {
   CWriter::Loop loop{{}, Axis::LastOuter, "i", "lo", "hi"};
   for (Value v = 0; v < w.ir.instrs.size(); ++v)
     if (w.ir.instrs[v].region != Region::Loop) loop.values.push_back(v);
-  loop.runs = true;
   loop.is_long = w.ir.rank < 2;
   loop.vectors = w.has_vectors(loop);
   return loop;

@@ -39,7 +39,7 @@ class CWriter : public CodeWriter {
     Operand operand = value_name;
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
     std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
-    bool runs = false;           ///< long functions are called for a few hundred elements at once
+    bool runs = true;            ///< long functions are called for a few hundred elements at once
     std::set<Value> drawn = {};  ///< words that a part has drawn
     bool is_part = false;        ///< of at most kPart iterations
     bool is_long = false;        ///< no more than the elements of a vector are left, once in many

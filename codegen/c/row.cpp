@@ -123,7 +123,6 @@ void RowWriter::row_values() {
   w_.open("");
   bases(Region::Row, "0");
   for (const Value v : loop.values) loop.kept.emplace_back(fmt::format("row{}[j]", v), v);
-  loop.runs = true;
   w_.loop(loop);
   w_.close();
 }
@@ -143,7 +142,6 @@ void RowWriter::outer_values(int stage) {
   }
   for (const Value v : loop.values) w_.line(fmt::format("{} outer{}[{}];", c_type(ir_.instrs[v].dtype), v, tile_));
   for (const Value v : loop.values) loop.kept.emplace_back(fmt::format("outer{}[j]", v), v);
-  loop.runs = true;
   w_.loop(loop);
 }
 
@@ -229,7 +227,6 @@ CWriter::Loop RowWriter::point_loop(int stage, std::string extent, const std::st
   for (const Value v : stored(stage)) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
   for (const Value v : loop.values)
     if (stages_.is_kept(v) && ir_.instrs[v].stage == stage) loop.kept.emplace_back(operand(v, stage + 1, "i", k), v);
-  loop.runs = true;
   loop.is_long = true;  // narrow vectors for the end of a row would cost a compiler more than they save
   loop.vectors = inner() && w_.has_vectors(loop);
   return loop;

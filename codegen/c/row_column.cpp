@@ -133,7 +133,6 @@ void RowColumnWriter::points() {
   for (const Value v : kept)
     w_.line(fmt::format("{0}* const y{1} = ys{1} + (step - 1) * {2};", c_type(ir_.instrs[v].dtype), v, columns_));
   for (const Value v : kept) loop.kept.emplace_back(fmt::format("y{}[i]", v), v);
-  loop.runs = true;
   if (!kept.empty() || !stores.empty()) w_.loop(loop);
   for (std::uint32_t r = 0; r < ir_.reductions.size(); ++r)
     for (std::size_t i = 0; i < input_count(ir_.reductions[r]); ++i) {
@@ -244,7 +243,6 @@ void RowColumnWriter::finish(int stage) {
     w_.straight(loop.values, loop.operand);
   } else {
     w_.bases('a', kOuter, outer_indices(ir_, "0"), "k0");
-    loop.runs = true;
     w_.loop(loop);
   }
   w_.close();

@@ -127,7 +127,6 @@ class ScanWriter {
     w_.open("");
     addresses(Region::Row, "0", "0");
     for (const Value v : loop.values) loop.kept.emplace_back(fmt::format("row{}[j]", v), v);
-    loop.runs = true;
     w_.loop(loop);
     w_.close();
   }
@@ -144,7 +143,6 @@ class ScanWriter {
     CWriter::Loop loop{points(last), columns_ ? Axis::LastOuter : Axis::Reduced, "i", "0", columns_ ? "m" : "length"};
     loop.operand = [=, this](Value v) { return operand(v, place); };
     loop.is_short = true;
-    loop.runs = true;
     if (!last)
       each_scan([&](std::uint32_t r) {
         loop.kept.emplace_back(fmt::format(fmt::runtime(place), r), ir_.reductions[r].args[0]);

@@ -107,7 +107,6 @@ class TransposeWriter {
     constexpr std::array kPoint = {Region::Point};
     CWriter::Loop loop{{}, Axis::LastOuter, "i", "0", "columns"};
     loop.is_short = true;
-    loop.runs = true;
     for (Value v = 0; v < ir_.instrs.size(); ++v) loop.values.push_back(v);
     loop.vectors = w_.has_vectors(loop);
     w_.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,

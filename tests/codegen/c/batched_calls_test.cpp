@@ -120,6 +120,28 @@ TEST_CASE("runs: however many functions a point calls, its arrays fit on a small
     }
 }
 
+TEST_CASE("runs: where many values wait at once, parts are of fewer elements", "[codegen][cpu]") {
+  // Steps whose states are all results, each of a power and an exponential of the one before.
+  const auto states = [](std::int64_t n) {
+    std::vector<ta::Array> all;
+    ta::Array price = ta::astype(input(n), ta::float64) + 1.0, variance = ta::sin(price) + 1.5;
+    for (int i = 0; i < 30; ++i) {
+      variance = variance * ta::exp(ta::cos(price * 0.1) * 0.1);
+      price = price + ta::sqrt(variance) * ta::pow(price, 0.9) * 0.01;
+      all.push_back(price);
+      all.push_back(variance);
+    }
+    return all;
+  };
+  const ta::graph::Target& target = *ta::graph::find_target("x86-64-v3");
+  const ta::Array whole = ta::stack(states(2000));
+  for (const auto& kernel : kernels_of(whole, target)) {
+    INFO(kernel->kernel);
+    CHECK(count(kernel->kernel, "tarry_pow_f64(") == 0);
+  }
+  check_compiled_is_interpreted<double>([&] { return states(777); });
+}
+
 TEST_CASE("runs: a step's words are drawn in that step", "[codegen][cpu]") {
   const std::string text = text_of(random_steps(1000));
   CHECK(count(text, "= tarry_fill_u32_") == 31);  // nobody reads the last step's variance
