@@ -7,27 +7,27 @@
 namespace tarry::graph {
 namespace {
 
-Edge mapped(Op op, const Edge& x, Where where) { return record_map(op, {{x, 0}}, where); }
-Edge mapped(Op op, const Edge& a, const Argument& b, Where where) { return record_map(op, {{a, 0}, b}, where); }
+Edge computed(Op op, const Edge& x, Where where) { return record_map(op, {{x, 0}}, where); }
+Edge computed(Op op, const Edge& a, const Argument& b, Where where) { return record_map(op, {{a, 0}, b}, where); }
 Edge inverse(const Edge& x, Where where) { return record_map(Op::Divide, {{Edge(), 1.0}, {x, 0}}, where); }
 
 /// x^2 to x^5, each product rounded.
 Edge product(const Edge& x, int count, Where where) {
-  const Edge square = mapped(Op::Square, x, where);
+  const Edge square = computed(Op::Square, x, where);
   if (count == 2) return square;
-  if (count == 3) return mapped(Op::Multiply, square, {x, 0}, where);
-  const Edge fourth = mapped(Op::Square, square, where);
-  return count == 4 ? fourth : mapped(Op::Multiply, fourth, {x, 0}, where);
+  if (count == 3) return computed(Op::Multiply, square, {x, 0}, where);
+  const Edge fourth = computed(Op::Square, square, where);
+  return count == 4 ? fourth : computed(Op::Multiply, fourth, {x, 0}, where);
 }
 
 /// A root, or x times it, or one over that. pow has no minus: of -0 it is that of 0, of -inf that of inf.
 Edge halves(const Edge& given, double exponent, Where where) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const Edge x = mapped(Op::Add, given, {Edge(), 0.0}, where), root = mapped(Op::Sqrt, x, where);
+  const Edge x = computed(Op::Add, given, {Edge(), 0.0}, where), root = computed(Op::Sqrt, x, where);
   Edge power = exponent < 0 ? inverse(root, where) : root;
-  if (exponent == 1.5) power = mapped(Op::Multiply, x, {root, 0}, where);
-  if (exponent == -1.5) power = mapped(Op::Multiply, inverse(x, where), {power, 0}, where);
-  const Edge is_least = mapped(Op::Equal, given, {Edge(), -kInf}, where);
+  if (exponent == 1.5) power = computed(Op::Multiply, x, {root, 0}, where);
+  if (exponent == -1.5) power = computed(Op::Multiply, inverse(x, where), {power, 0}, where);
+  const Edge is_least = computed(Op::Equal, given, {Edge(), -kInf}, where);
   const Scalar there = exponent < 0 ? 0.0 : kInf;
   return record_map(Op::Where, {{is_least, 0}, {Edge(), there}, {power, 0}}, where);
 }
@@ -51,7 +51,7 @@ std::optional<Edge> known_power(const Argument& x, Scalar exponent, Where where)
   if (number == 1) return e;
   if (is_small) return product(e, static_cast<int>(number), where);
   if (number == -1) return inverse(e, where);
-  if (number == -2) return mapped(Op::Square, inverse(e, where), where);
+  if (number == -2) return computed(Op::Square, inverse(e, where), where);
   return halves(e, number, where);
 }
 
