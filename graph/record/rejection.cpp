@@ -88,10 +88,10 @@ Value cast(const Value& a, Dtype dtype) { return {graph::record_cast(a.edge, dty
 Value constant(double value, Dtype dtype, Where where) {
   return {graph::record_scalar(value, dtype, "random", where), where};
 }
-Value where_(const Value& condition, const Value& a, const Value& b) {
+Value choose(const Value& condition, const Value& a, const Value& b) {
   return {graph::chosen(condition.edge, a.edge, b.edge, condition.where), condition.where};
 }
-Value where_(const Value& condition, const Value& a, double b) {
+Value choose(const Value& condition, const Value& a, double b) {
   return {graph::record_map(Op::Where, {{condition.edge, 0}, {a.edge, 0}, {Edge(), b}}, condition.where),
           condition.where};
 }
@@ -203,7 +203,7 @@ struct Gamma {
 };
 
 Gamma gamma_of(const Words& words, const Value& a, Dtype dtype) {
-  const Value small = a < 1.0, d = where_(small, a + 1.0, a) - 1.0 / 3, c = 1.0 / sqrt(9.0 * d);
+  const Value small = a < 1.0, d = choose(small, a + 1.0, a) - 1.0 / 3, c = 1.0 / sqrt(9.0 * d);
   const Value fits = (0.0 < a) & (a < std::numeric_limits<double>::infinity());
   const auto open = [](const State& s) { return s[1]; };
   const auto round = [&](const State& s) {
@@ -214,17 +214,17 @@ Gamma gamma_of(const Words& words, const Value& a, Dtype dtype) {
   };
   const State found =
       repeat({constant(std::nan(""), dtype, words.where()), fits, words.first()}, open, round, kMostRounds);
-  const Value power = where_(small, log1p(-words.uniform(words.first(), 2, dtype)) / a, 0.0);
+  const Value power = choose(small, log1p(-words.uniform(words.first(), 2, dtype)) / a, 0.0);
   return {d * found[0], power};
 }
 
 /// log(k!), to 2e-11: Stirling's series of k + 1 from 8 on, below it of k + 8 and the factors between.
 Value log_factorial(const Value& k) {
-  const Value x = k + 1.0, low = x < 8.0, z = where_(low, x + 7.0, x), square = z * z;
+  const Value x = k + 1.0, low = x < 8.0, z = choose(low, x + 7.0, x), square = z * z;
   const Value series = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / z;
   const Value between = x * (x + 1.0) * (x + 2.0) * (x + 3.0) * (x + 4.0) * (x + 5.0) * (x + 6.0);
   constexpr double kHalfLogTwoPi = 0.91893853320467274178;
-  return (z - 0.5) * log(z) - z + kHalfLogTwoPi + series - where_(low, log(between), 0.0);
+  return (z - 0.5) * log(z) - z + kHalfLogTwoPi + series - choose(low, log(between), 0.0);
 }
 
 /// How many probabilities, from that of 0 on, add up to more than u: `first` is that of 0, ratio(k) that of k to that
@@ -267,7 +267,7 @@ Value by_mean(const Value& mean, std::optional<double> known, const std::functio
               const std::function<Value(const Value& wanted)>& rejected) {
   const Value low = mean < kInverted;
   if (known) return *known < kInverted ? inverted(low) : rejected(!low);
-  return where_(low, inverted(low), rejected(!low));
+  return choose(low, inverted(low), rejected(!low));
 }
 
 Value poisson_of(const Words& words, const Parameter& mean) {
@@ -275,7 +275,7 @@ Value poisson_of(const Words& words, const Parameter& mean) {
   return by_mean(
       m, mean.number,
       [&](const Value& wanted) {
-        return by_inversion(words, where_(wanted, exp(-m), 0.0), [&](const Value& k) { return m / k; });
+        return by_inversion(words, choose(wanted, exp(-m), 0.0), [&](const Value& k) { return m / k; });
       },
       [&](const Value& wanted) {
         const Value b = 0.931 + 2.53 * sqrt(m), log_mean = log(m);
@@ -292,14 +292,14 @@ Value poisson_of(const Words& words, const Parameter& mean) {
 
 Value binomial_of(const Words& words, const Parameter& trials, const Parameter& probability) {
   const Value &n = trials.value, &p = probability.value;
-  const Value many = 0.5 < p, q = where_(many, 1.0 - p, p), mean = n * q, odds = q / (1.0 - q);
+  const Value many = 0.5 < p, q = choose(many, 1.0 - p, p), mean = n * q, odds = q / (1.0 - q);
   std::optional<double> known;
   if (trials.number && probability.number)
     known = *trials.number * std::min(*probability.number, 1 - *probability.number);
   const Value few = by_mean(
       mean, known,
       [&](const Value& wanted) {
-        return by_inversion(words, where_(wanted, exp(n * log1p(-q)), 0.0),
+        return by_inversion(words, choose(wanted, exp(n * log1p(-q)), 0.0),
                             [&](const Value& k) { return odds * (n - k + 1.0) / k; });
       },
       [&](const Value& wanted) {
@@ -315,7 +315,7 @@ Value binomial_of(const Words& words, const Parameter& trials, const Parameter& 
                       .is_possible = [&](const Value& k) { return (0.0 <= k) & (k <= n); }};
         return by_rejection(words, wanted, hat);
       });
-  return where_(many, n - few, few);
+  return choose(many, n - few, few);
 }
 
 }  // namespace
@@ -327,7 +327,7 @@ Array gamma(Generator& g, const Shape& shape, const Operand& a, GammaOptions opt
   const Value alpha = parameter("gamma", "a", a, shape, computed, where).value;
   graph::check_shape("gamma", {dtype, {shape.data(), shape.size()}}, where);
   const Gamma made = gamma_of(Words(g, shape, "gamma", where), alpha, computed);
-  const Value x = where_(map(Op::Equal, alpha, 0.0), constant(0, computed, where), made.x * exp(made.more));
+  const Value x = choose(map(Op::Equal, alpha, 0.0), constant(0, computed, where), made.x * exp(made.more));
   return detail::wrap(cast(x, dtype).edge);
 }
 TARRY_OR_OUT_OF_MEMORY("gamma", where)
@@ -353,7 +353,7 @@ namespace {
 
 /// Counts; -1 where the parameters are none.
 Array counts(const Value& found, const Value& valid) {
-  return detail::wrap(cast(where_(valid, found, -1.0), int64).edge);
+  return detail::wrap(cast(choose(valid, found, -1.0), int64).edge);
 }
 
 }  // namespace
