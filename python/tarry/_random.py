@@ -152,8 +152,8 @@ class NumPyGenerator(Generator):
     def wald(self, mean: Any, scale: Any, size: _Size = None) -> Array:
         """Numbers of the inverse Gaussian distribution, after Michael, Schucany and Haas (1976)."""
         shape = _shape(size, mean, scale)
-        y = mean * super().normal(shape) ** 2
-        x = mean + mean / (2 * scale) * (y - _tarry.sqrt(y * (4 * scale + y)))
+        w = super().normal(shape) ** 2 * (mean / (2 * scale))
+        x = mean / (1 + w + _tarry.sqrt(w * (w + 2)))  # the smaller root, without a difference
         return _tarry.where(super().uniform(shape) * (mean + x) <= mean, x, mean * mean / x)
 
     def poisson(self, lam: Any = 1.0, size: _Size = None) -> Array:  # type: ignore[override]

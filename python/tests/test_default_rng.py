@@ -73,6 +73,12 @@ def test_counts_are_integers_and_add_up():
     np.testing.assert_allclose(shares.mean(0), [0.125, 0.25, 0.625], atol=0.01)
 
 
+def test_inverse_gaussian_numbers_of_a_large_mean_stay_positive():
+    drawn = np.asarray(ta.random.default_rng(4).wald(1e4, 1.0, 50_000))
+    assert (drawn > 0).all() and np.isfinite(drawn).all()
+    assert abs(np.median(drawn) - 2.198) < 0.1  # 1 / x is nearly a squared normal number
+
+
 def test_vectors_of_normal_numbers_have_their_covariance():
     mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 0.5]])
     drawn = ta.random.default_rng(9).multivariate_normal(mean, cov, 100_000)

@@ -82,7 +82,7 @@ TEST_CASE("distributions: gamma and beta numbers have their distribution functio
       CHECK(distance(beta(0.3, 1), [](double x) { return std::pow(x, 0.3); }) < 2.2);
       CHECK(distance(beta(1, 4), [](double x) { return 1 - std::pow(1 - x, 4); }) < 2.2);
       CHECK(distance(beta(0.5, 0.5), [](double x) { return 2 / std::numbers::pi * std::asin(std::sqrt(x)); }) < 2.2);
-      // What a large sum of exponential numbers is.
+      // Many exponential numbers add up to their count, nearly.
       CHECK(std::abs(ta::astype(ta::mean(gamma(1e6)), ta::float64).item<double>() / 1e6 - 1) < 1e-5);
     }
     for (const ta::Dtype dtype : {ta::float16, ta::bfloat16}) {
