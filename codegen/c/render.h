@@ -67,7 +67,8 @@ class CWriter : public CodeWriter {
   std::string share(std::string_view name, const std::function<void()>& write);
   /// The kernel that was written.
   [[nodiscard]] KernelSource finish();
-  void locals();  ///< integer parameters and scalars as locals
+  void locals();  ///< integer parameters, scalars and the sources of gathers as locals
+  static std::string source_of_gather(std::uint32_t access);
   /// `name` (one letter) + access number = the access's address at `indices`, plus `k` along the reduced axis.
   void bases(char name, std::span<const Region> regions, std::span<const std::string> indices, std::string_view k);
   void base(char name, std::uint32_t access, const std::string& start, const std::string& offset);

@@ -1,6 +1,7 @@
 // C kernels: loops and their statements, guards, places of tiles.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -123,7 +124,16 @@ void CWriter::locals() {
     line(fmt::format("const {} {} = p->{};", c_type(instr.dtype), value_name(v),
                      slot_name({SlotKind::Scalar, instr.index})));
   }
+  std::vector<std::uint32_t> sources;
+  for (const Instr& instr : ir.instrs)
+    if (instr.kind == InstrKind::Gather && std::ranges::find(sources, instr.index) == sources.end()) {
+      sources.push_back(instr.index);
+      line(fmt::format("{} {} = p->{};", address_type(instr.index), source_of_gather(instr.index),
+                       slot_name({SlotKind::Pointer, instr.index})));
+    }
 }
+
+std::string CWriter::source_of_gather(std::uint32_t access) { return fmt::format("source{}", access); }
 
 std::vector<Value> CWriter::instructions(Region region, int stage) const {
   std::vector<Value> found;
@@ -338,7 +348,7 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
     case InstrKind::Load: text = guarded(instr, element(instr.index, axis, i)); break;
     case InstrKind::Index: text = guarded(instr, index(instr, axis, i, operand)); break;
     case InstrKind::Gather:
-      text = guarded(instr, fmt::format("p->a{}[{}]", instr.index, operand(instr.args[0])));
+      text = guarded(instr, fmt::format("{}[{}]", source_of_gather(instr.index), operand(instr.args[0])));
       break;
     case InstrKind::Store: line(fmt::format("{} = {};", element(instr.index, axis, i), operand(instr.args[0]))); return;
     case InstrKind::Inside: text = holds_.at(instr.index); break;

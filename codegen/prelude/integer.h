@@ -33,15 +33,20 @@ TARRY_INTEGER(u64, tarry_u64, tarry_u64, TARRY_PICK)
 // Signed division works on magnitudes, so INT_MIN / -1 wraps by itself; a divisor of 0 is replaced by 1. (A select on
 // b == -1 after an abs is dropped by the device compiler of CUDA 13.0, which gave 1 // -1 = 1.)
 // A GPU divides words of 64 bits by a routine of a hundred instructions; most numbers fit in 32 bits, where it takes 20.
+// The vectors of a CPU divide floats alone. a + 1/2 over b is at least 1/(2 b) from every integer, further than a type
+// with twice the digits rounds, so its floor is that of a / b; and loops invert one divisor for all elements once.
 //== over : core
-#define TARRY_OVER(A, B) ((A) / (B))
 #ifdef __CUDACC__
+#define TARRY_OVER_16(A, B) ((A) / (B))
+#define TARRY_OVER_32 TARRY_OVER_16
 TARRY_FN tarry_u64 tarry_over_64(tarry_u64 a, tarry_u64 b) {
   return (a | b) >> 32 == 0 ? (tarry_u32)a / (tarry_u32)b : a / b;
 }
 #define TARRY_OVER_64(A, B) tarry_over_64((A), (B))
 #else
-#define TARRY_OVER_64 TARRY_OVER
+#define TARRY_OVER_16(A, B) ((tarry_u32)(tarry_i32)(((float)(tarry_i32)(A) + 0.5f) * (1.0f / (float)(tarry_i32)(B))))
+#define TARRY_OVER_32(A, B) ((tarry_u32)(((double)(A) + 0.5) * (1.0 / (double)(B))))
+#define TARRY_OVER_64(A, B) ((A) / (B))
 #endif
 //== signed : over : floor_divide remainder abs sign signbit
 #define TARRY_SIGNED(S, T, U, PICK, OVER) \
@@ -60,11 +65,11 @@ TARRY_FN tarry_u64 tarry_over_64(tarry_u64 a, tarry_u64 b) {
     return b < 0 ? (T)((U)0 - floored) : (T)floored; \
   }
 //== signed_i8 : signed
-TARRY_SIGNED(i8, tarry_i8, tarry_u32, TARRY_PICK_32, TARRY_OVER)
+TARRY_SIGNED(i8, tarry_i8, tarry_u32, TARRY_PICK_32, TARRY_OVER_16)
 //== signed_i16 : signed
-TARRY_SIGNED(i16, tarry_i16, tarry_u32, TARRY_PICK_32, TARRY_OVER)
+TARRY_SIGNED(i16, tarry_i16, tarry_u32, TARRY_PICK_32, TARRY_OVER_16)
 //== signed_i32 : signed
-TARRY_SIGNED(i32, tarry_i32, tarry_u32, TARRY_PICK_32, TARRY_OVER)
+TARRY_SIGNED(i32, tarry_i32, tarry_u32, TARRY_PICK_32, TARRY_OVER_32)
 //== signed_i64 : signed
 TARRY_SIGNED(i64, tarry_i64, tarry_u64, TARRY_PICK, TARRY_OVER_64)
 //== unsigned : over : floor_divide remainder abs sign signbit
@@ -81,11 +86,11 @@ TARRY_SIGNED(i64, tarry_i64, tarry_u64, TARRY_PICK, TARRY_OVER_64)
     return (T)(b == 0 ? 0 : a - OVER(a, divisor) * divisor); \
   }
 //== unsigned_u8 : unsigned
-TARRY_UNSIGNED(u8, tarry_u8, TARRY_PICK_32, TARRY_OVER)
+TARRY_UNSIGNED(u8, tarry_u8, TARRY_PICK_32, TARRY_OVER_16)
 //== unsigned_u16 : unsigned
-TARRY_UNSIGNED(u16, tarry_u16, TARRY_PICK_32, TARRY_OVER)
+TARRY_UNSIGNED(u16, tarry_u16, TARRY_PICK_32, TARRY_OVER_16)
 //== unsigned_u32 : unsigned
-TARRY_UNSIGNED(u32, tarry_u32, TARRY_PICK_32, TARRY_OVER)
+TARRY_UNSIGNED(u32, tarry_u32, TARRY_PICK_32, TARRY_OVER_32)
 //== unsigned_u64 : unsigned
 TARRY_UNSIGNED(u64, tarry_u64, TARRY_PICK, TARRY_OVER_64)
 // By squaring. A negative exponent inverts: 1 and -1 give by parity, which (U)b keeps, everything else gives 0.

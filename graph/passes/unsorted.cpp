@@ -3,6 +3,7 @@
 //   order = index(argsort(numbers)), offsets = searchsorted(gather(numbers, order), 0..m)
 //   segment_sum(gather(x, order), offsets) = segment_sum reversed(x, numbers), where numbers are not negative
 //   offsets = the running sum of 0 and how often each number is there
+//   where(offsets(0..m-1) < offsets(1..m), 0 + segment_sum(x, offsets), 0) = 0 + segment_sum(x, offsets)
 //
 // Views and reshapes may stand anywhere between these, as long as they keep the sorted axis whole.
 #include "graph/passes/unsorted.h"
@@ -95,9 +96,41 @@ class Finder {
     return counts_up(n.inputs[1].node) ? found : std::nullopt;
   }
 
+  /// True of sums onto zeros, chosen where there is something to sum; elsewhere they are zeros too.
+  [[nodiscard]] bool chooses_sums_on_zeros(const GraphNode& n) const {
+    if (n.op != Op::Where || g_.nodes[n.inputs[0].node].op != Op::Less || !is_zeros(n.inputs[2].node)) return false;
+    const GraphNode &some = g_.nodes[n.inputs[0].node], &joined = g_.nodes[below(n.inputs[1].node, Op::Cast)];
+    const NodeId offsets = edges(some.inputs[0].node, 0);
+    if (offsets == kNone || edges(some.inputs[1].node, 1) != offsets || joined.op != Op::Add) return false;
+    if (!is_zeros(joined.inputs[0].node)) return false;
+    const Axis sums = origin(joined.inputs[1].node, 0);
+    const GraphNode& fold = g_.nodes[sums.node];
+    return fold.op == Op::SegmentSum && sums.axis == 1 && fold.inputs[1].node == offsets;
+  }
+
   [[nodiscard]] GraphEdge numbers(NodeId order) const { return g_.nodes[order].inputs[0]; }
 
  private:
+  static constexpr NodeId kNone = ~NodeId{0};
+
+  [[nodiscard]] NodeId below(NodeId id, Op op) const {
+    while (g_.nodes[id].op == op) id = g_.nodes[id].inputs[0].node;
+    return id;
+  }
+  [[nodiscard]] bool is_zeros(NodeId id) const {
+    for (; g_.nodes[id].op != Op::Scalar; id = g_.nodes[id].inputs[0].node)
+      if (const Op op = g_.nodes[id].op; op != Op::View && op != Op::Reshape && op != Op::Cast) return false;
+    return g_.scalars[g_.nodes[id].payload].known == ScalarClass::Zero;
+  }
+  /// The offsets of which all but the last, or all but the first, stand along the first axis of a view.
+  [[nodiscard]] NodeId edges(NodeId id, std::int64_t first) const {
+    const GraphNode& n = g_.nodes[id];
+    if (n.op != Op::View || !order_of_offsets(n.inputs[0].node)) return kNone;
+    const IndexMap& map = g_.views[n.payload];
+    const bool along = map.size == 1 && map[0].axis == 0 && map[0].start == first && map[0].step == 1;
+    return along && g_.shape(id)[0] + 1 == g_.count(n.inputs[0].node) ? n.inputs[0].node : kNone;
+  }
+
   /// Integers, none of them negative.
   [[nodiscard]] bool are_natural(NodeId id) const {
     for (;;) {
@@ -137,6 +170,8 @@ class Maker {
       for (int i = 0; i < n.n_inputs; ++i) n.inputs[i] = made(n.inputs[i]);
       if (const std::optional<NodeId> order = find_.order_of_offsets(id))
         made_[id] = offsets(n, made(find_.numbers(*order)));
+      else if (find_.chooses_sums_on_zeros(from_.nodes[id]))
+        made_[id] = n.inputs[1];
       else if (!fold(id, n))
         made_[id] = add(n);
     }

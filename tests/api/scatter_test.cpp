@@ -215,6 +215,23 @@ TEST_CASE("scatter: floats add by the tree of sum in the order of the indices", 
   });
 }
 
+TEST_CASE("scatter: sums onto recorded zeros need no counts of what goes where", "[scatter]") {
+  const ta::Array at = ta::array({2, 0, 2, 1}), v = ta::array({1.5F, -0.0F, 2.0F, -3.0F});
+  const auto counts = [&](const ta::Array& x) {
+    return ta::plan(ta::with_add(x, at, v)).str().find("bincount") != std::string::npos;
+  };
+  ta::Array memory = ta::zeros({4}) * 1.0F;
+  ta::evaluate(memory);
+  CHECK_FALSE(counts(ta::zeros({4})));
+  CHECK(counts(memory));
+  CHECK(counts(-ta::zeros({4})));
+  CHECK(counts(ta::full({4}, -0.0F)));
+  everywhere([&] {
+    CHECK(alike(ta::with_add(ta::zeros({4}), at, v), ta::array({0.0F, -3.0F, 3.5F, 0.0F})));
+    CHECK(alike(ta::with_add(ta::full({4}, -0.0F), at, v), ta::array({-0.0F, -3.0F, 3.5F, -0.0F})));
+  });
+}
+
 TEST_CASE("scatter: floats take minima and maxima with NaN and zeros of both signs", "[scatter]") {
   everywhere([] {
     const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -212,6 +212,47 @@ TEST_CASE("searchsorted: both sides, ties, zeros of both signs, NaNs, any shape,
   });
 }
 
+/// Where elements of v stand, one after the other, by std::upper_bound or lower_bound; NaNs are last.
+template <class T>
+Ints places_of(const std::vector<T>& row, const std::vector<T>& v, ta::Side side) {
+  const auto before = [](T a, T b) { return a < b || (a == a && b != b); };
+  Ints places;
+  for (const T x : v) {
+    const auto at = side == ta::Side::Left ? std::lower_bound(row.begin(), row.end(), x, before)
+                                           : std::upper_bound(row.begin(), row.end(), x, before);
+    places.push_back(at - row.begin());
+  }
+  return places;
+}
+
+TEST_CASE("searchsorted: many elements, in any order and rising, among rows of every length", "[sort]") {
+  std::mt19937_64 random(3);
+  const auto check = [&]<class T>(T, std::int64_t length, T spread) {
+    std::vector<T> row(static_cast<std::size_t>(length)), v(333);
+    const auto draw = [&] { return static_cast<T>(static_cast<std::int64_t>(random() % 4001) - 2000) * spread; };
+    std::ranges::generate(row, draw);
+    std::ranges::generate(v, draw);
+    std::ranges::sort(row);
+    std::sort(v.begin() + 100, v.begin() + 250);
+    if constexpr (std::is_floating_point_v<T>) {
+      v[7] = v[300] = v[251] = std::numeric_limits<T>::quiet_NaN();
+      if (length > 3) row.back() = v[7];
+    }
+    for (const ta::Side side : {ta::Side::Left, ta::Side::Right})
+      CHECK(int64s(ta::searchsorted(ta::asarray(row), ta::asarray(v), {.side = side})) == places_of(row, v, side));
+  };
+  ta::test::on_every_device([&](ta::Device) {
+    for (const std::int64_t length : {1, 2, 3, 7, 64, 1000, 5000}) {
+      INFO("among " << length);
+      check(float{}, length, 0.25F);
+      check(double{}, length, 1e300);
+      check(std::int64_t{}, length, std::int64_t{1} << 50);
+      check(std::int32_t{}, length, 1 << 20);
+      check(std::uint8_t{}, length, std::uint8_t{1});
+    }
+  });
+}
+
 TEST_CASE("isin: equal elements are found, NaN in nothing, -0 as +0", "[sort]") {
   ta::test::on_every_device([](ta::Device) {
     const ta::Array x = ta::array({1.0, -0.0, ta::nan, 7.0}), test = ta::array({{7.0, 0.0}, {ta::nan, 3.0}});

@@ -1,6 +1,7 @@
 // Keys of elements for sorting and searching: unsigned integers that order as the elements do (numerics.md, "Places").
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -13,9 +14,11 @@ enum class KeyKind : std::uint8_t { Unsigned, Signed, Float };
 
 /// Elements of `Bits`, whose infinity has the bits kInfinity where they are floats. NaNs are all equal and last in both
 /// directions; the bits themselves are what moves, so that a NaN keeps its payload.
-template <class B, KeyKind kKind, B kInfinity>
+/// `Number` is the type in which the processor compares them; Bits where it has none.
+template <class B, KeyKind kKind, B kInfinity, class Number = B>
 struct OrderKey {
   using Bits = B;
+  using Ordered = Number;
   static constexpr Bits kTop = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   static constexpr Bits kLast = std::numeric_limits<Bits>::max();
 
@@ -37,10 +40,12 @@ struct OrderKey {
   static Bits of_falling(Bits key) { return of_rising(static_cast<Bits>(~key)); }
   /// True of the keys that NaNs share.
   static bool is_nan(Bits key) { return kKind == KeyKind::Float && key == kLast; }
-  /// -0 has the key of +0.
-  static Bits merging(Bits x) {
-    if constexpr (kKind == KeyKind::Float) x = x == kTop ? Bits{0} : x;
-    return rising(x);
+  /// What compares as elements do: -0 is equal to +0, and NaN, where it is one, to nothing.
+  static Ordered ordered(Bits x) {
+    if constexpr (kKind == KeyKind::Float && std::is_same_v<Bits, Ordered>)
+      return rising(x == kTop ? Bits{0} : x);
+    else
+      return std::bit_cast<Ordered>(x);
   }
 
  private:
@@ -61,14 +66,14 @@ void with_key(Dtype dtype, F&& f) {
     case Dtype::UInt16: return f(OrderKey<std::uint16_t, Unsigned, 0>());
     case Dtype::UInt32: return f(OrderKey<std::uint32_t, Unsigned, 0>());
     case Dtype::UInt64: return f(OrderKey<std::uint64_t, Unsigned, 0>());
-    case Dtype::Int8: return f(OrderKey<std::uint8_t, Signed, 0>());
-    case Dtype::Int16: return f(OrderKey<std::uint16_t, Signed, 0>());
-    case Dtype::Int32: return f(OrderKey<std::uint32_t, Signed, 0>());
-    case Dtype::Int64: return f(OrderKey<std::uint64_t, Signed, 0>());
+    case Dtype::Int8: return f(OrderKey<std::uint8_t, Signed, 0, std::int8_t>());
+    case Dtype::Int16: return f(OrderKey<std::uint16_t, Signed, 0, std::int16_t>());
+    case Dtype::Int32: return f(OrderKey<std::uint32_t, Signed, 0, std::int32_t>());
+    case Dtype::Int64: return f(OrderKey<std::uint64_t, Signed, 0, std::int64_t>());
     case Dtype::Float16: return f(OrderKey<std::uint16_t, Float, 0x7c00>());
     case Dtype::BFloat16: return f(OrderKey<std::uint16_t, Float, 0x7f80>());
-    case Dtype::Float32: return f(OrderKey<std::uint32_t, Float, 0x7f800000>());
-    case Dtype::Float64: return f(OrderKey<std::uint64_t, Float, 0x7ff0000000000000>());
+    case Dtype::Float32: return f(OrderKey<std::uint32_t, Float, 0x7f800000, float>());
+    case Dtype::Float64: return f(OrderKey<std::uint64_t, Float, 0x7ff0000000000000, double>());
     default: return;
   }
 }

@@ -14,46 +14,110 @@ namespace {
 using codegen::RoutineSpec;
 using graph::Op;
 
+/// Where elements stand among sorted ones: behind those that are less, reversed also behind those that are equal.
+template <class Key, bool kReversed>
+class Search {
+ public:
+  explicit Search(const RoutineSpec& spec, std::span<void* const> operands)
+      : sorted_(static_cast<const Bits*>(operands[0])),
+        x_(static_cast<const Bits*>(operands[1])),
+        to_(static_cast<std::int64_t*>(operands[2])),
+        n_(spec.n) {}
+
+  /// Elements in no order are looked for together, since each waits for memory; where they ascend and neighbours stand
+  /// near each other, the place before is a better beginning.
+  void run(std::int64_t lo, std::int64_t hi) const {
+    bool near = false;
+    for (; lo + kTogether <= hi; lo += kTogether) {
+      if (near && ascends(lo)) {
+        from_the_last(lo, lo + kTogether);
+      } else {
+        together(lo);
+      }
+      near = std::abs(to_[lo + kTogether - 1] - to_[lo]) < kTogether * kNear;
+    }
+    for (; lo < hi; ++lo) to_[lo] = behind(0, n_, key(x_[lo]));
+  }
+
+ private:
+  using Bits = typename Key::Bits;
+  using Ordered = typename Key::Ordered;
+  static constexpr std::int64_t kTogether = 16, kNear = 8;
+
+  static Ordered key(Bits x) { return Key::ordered(x); }
+  /// Neither is NaN where they are floats.
+  static bool comes_before(Ordered there, Ordered key) { return kReversed ? there <= key : there < key; }
+  [[nodiscard]] bool is_before(std::int64_t at, Ordered sought) const {
+    const Ordered there = key(sorted_[at]);
+    if (sought != sought) return kReversed || there == there;
+    return comes_before(there, sought);
+  }
+
+  [[nodiscard]] bool ascends(std::int64_t i) const {
+    bool does = key(x_[i - 1]) <= key(x_[i]);
+    for (std::int64_t l = 1; l < kTogether; ++l) does &= key(x_[i + l - 1]) <= key(x_[i + l]);
+    return does;
+  }
+
+  /// The place of one element among sorted_[low .. low + left].
+  [[nodiscard]] std::int64_t behind(std::int64_t low, std::int64_t left, Ordered sought) const {
+    while (left > 0) {
+      const std::int64_t half = left / 2;
+      const bool later = is_before(low + half, sought);
+      low = later ? low + half + 1 : low;
+      left = later ? left - half - 1 : half;
+    }
+    return low;
+  }
+
+  void from_the_last(std::int64_t lo, std::int64_t hi) const {
+    for (std::int64_t i = lo; i < hi; ++i) {
+      const Ordered sought = key(x_[i]);
+      std::int64_t low = to_[i - 1], left = n_ - low, step = 1;
+      for (; step <= left && is_before(low + step - 1, sought); step *= 2) {
+        low += step;
+        left -= step;
+      }
+      to_[i] = behind(low, std::min(left, step - 1), sought);
+    }
+  }
+
+  void together(std::int64_t i) const {
+    Ordered sought[kTogether];
+    std::int64_t low[kTogether];
+    bool has_nan = false;
+    for (std::int64_t l = 0; l < kTogether; ++l) {
+      sought[l] = key(x_[i + l]);
+      low[l] = 0;
+      has_nan |= sought[l] != sought[l];
+    }
+    if (has_nan) {
+      for (std::int64_t l = 0; l < kTogether; ++l) to_[i + l] = behind(0, n_, sought[l]);
+      return;
+    }
+    // The place is one of low .. low + left, without a branch that values decide.
+    std::int64_t left = n_;
+    for (; left > 1; left -= left / 2) {
+      const std::int64_t half = left / 2;
+      for (std::int64_t l = 0; l < kTogether; ++l)
+        low[l] += comes_before(key(sorted_[low[l] + half - 1]), sought[l]) ? half : 0;
+    }
+    for (std::int64_t l = 0; l < kTogether; ++l)
+      to_[i + l] = low[l] + (left == 1 && comes_before(key(sorted_[low[l]]), sought[l]) ? 1 : 0);
+  }
+
+  const Bits* const sorted_;
+  const Bits* const x_;
+  std::int64_t* const to_;
+  const std::int64_t n_;
+};
+
 template <class Key>
 void search(const RoutineSpec& spec, std::span<void* const> operands) {
-  using Bits = typename Key::Bits;
-  const auto* const sorted = static_cast<const Bits*>(operands[0]);
-  const auto* const x = static_cast<const Bits*>(operands[1]);
-  auto* const to = static_cast<std::int64_t*>(operands[2]);
-  constexpr std::int64_t kGrain = 1024, kNear = 64;
+  constexpr std::int64_t kGrain = 1024;
   parallel_for(spec.m, kGrain, [&](std::int64_t lo, std::int64_t hi) {
-    Bits last = 0;
-    std::int64_t place = 0;  // of it
-    bool near = false;       // to the place before
-    for (std::int64_t i = lo; i < hi; ++i) {
-      const Bits key = Key::merging(x[i]);
-      const auto behind = [&](std::int64_t at) {
-        const Bits there = Key::merging(sorted[at]);
-        return spec.reversed() ? there <= key : there < key;
-      };
-      // The place is one of low .. low + left.
-      std::int64_t low = 0, left = spec.n;
-      if (near && key >= last) {  // what is looked for ascends: in steps from there on
-        low = place;
-        left = spec.n - place;
-        std::int64_t step = 1;
-        for (; step <= left && behind(low + step - 1); step *= 2) {
-          low += step;
-          left -= step;
-        }
-        left = std::min(left, step - 1);
-      }
-      while (left > 0) {
-        const std::int64_t half = left / 2;
-        const bool later = behind(low + half);
-        low = later ? low + half + 1 : low;
-        left = later ? left - half - 1 : half;
-      }
-      near = low >= place && low - place < kNear;
-      last = key;
-      place = low;
-      to[i] = low;
-    }
+    if (spec.reversed()) return Search<Key, true>(spec, operands).run(lo, hi);
+    Search<Key, false>(spec, operands).run(lo, hi);
   });
 }
 

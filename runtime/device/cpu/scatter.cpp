@@ -1,9 +1,11 @@
 // Scatter and Compact on the CPU. A thread has some of the places and goes over all indices, so what goes to one place
 // comes in index order, whatever the number of threads.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "codegen/interpret/interpreter.h"
+#include "runtime/device/cpu/extreme.h"
 #include "runtime/device/cpu/routine.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
@@ -24,20 +26,30 @@ void for_places(const RoutineSpec& spec, const Body& body) {
   parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) { body(lo * each, std::min(hi * each, spec.n)); });
 }
 
-/// Calls body(p, place) for every index p whose place is within [first, last), in order.
+/// Calls body(p, place) for every index p whose place is within [first, last), in order. Which these are is found block
+/// by block first, without a branch that places in no order would mislead.
 template <class Body>
 void for_indices(const RoutineSpec& spec, const std::int64_t* index, std::int64_t first, std::int64_t last,
                  const Body& body) {
-  for (std::int64_t p = 0; p < spec.m; ++p)
-    if (index[p] >= first && index[p] < last) body(p, index[p]);
+  constexpr std::int64_t kBlock = 512;
+  const auto places = static_cast<std::uint64_t>(last - first);
+  std::int64_t within[kBlock];
+  for (std::int64_t from = 0; from < spec.m; from += kBlock) {
+    std::int64_t count = 0;
+    for (std::int64_t p = from; p < std::min(from + kBlock, spec.m); ++p) {
+      within[count] = p;
+      count += static_cast<std::uint64_t>(index[p] - first) < places ? 1 : 0;
+    }
+    for (std::int64_t w = 0; w < count; ++w) body(within[w], index[within[w]]);
+  }
 }
 
-template <std::size_t kSize>
-void set_elements(const RoutineSpec& spec, const std::int64_t* index, const char* value, char* to) {
+template <class T>
+void set_elements(const RoutineSpec& spec, const std::int64_t* index, const void* values, void* elements) {
+  const T* const value = static_cast<const T*>(values);
+  T* const to = static_cast<T*>(elements);
   for_places(spec, [&](std::int64_t first, std::int64_t last) {
-    for_indices(spec, index, first, last, [&](std::int64_t p, std::int64_t place) {
-      std::memcpy(to + place * static_cast<std::int64_t>(kSize), value + p * static_cast<std::int64_t>(kSize), kSize);
-    });
+    for_indices(spec, index, first, last, [&](std::int64_t p, std::int64_t place) { to[place] = value[p]; });
   });
 }
 
@@ -45,10 +57,10 @@ void set_rows(const RoutineSpec& spec, const std::int64_t* index, const char* va
   const std::int64_t bytes = spec.rows * static_cast<std::int64_t>(itemsize(spec.dtype));
   if (spec.rows == 1) {
     switch (bytes) {
-      case 1: return set_elements<1>(spec, index, value, to);
-      case 2: return set_elements<2>(spec, index, value, to);
-      case 4: return set_elements<4>(spec, index, value, to);
-      case 8: return set_elements<8>(spec, index, value, to);
+      case 1: return set_elements<std::uint8_t>(spec, index, value, to);
+      case 2: return set_elements<std::uint16_t>(spec, index, value, to);
+      case 4: return set_elements<std::uint32_t>(spec, index, value, to);
+      case 8: return set_elements<std::uint64_t>(spec, index, value, to);
       default: break;
     }
   }
@@ -67,6 +79,10 @@ void join_rows(const RoutineSpec& spec, std::span<void* const> operands, const J
   T* const to = static_cast<T*>(operands[2]);
   for_places(spec, [&](std::int64_t first, std::int64_t last) {
     for_indices(spec, index, first, last, [&](std::int64_t p, std::int64_t place) {
+      if (spec.rows == 1) {
+        to[place] = join(to[place], value[p]);
+        return;
+      }
       for (std::int64_t c = 0; c < spec.rows; ++c)
         to[place * spec.rows + c] = join(to[place * spec.rows + c], value[p * spec.rows + c]);
     });
@@ -83,24 +99,46 @@ void join_integers(const RoutineSpec& spec, std::span<void* const> operands) {
       return join_rows<T>(spec, operands, [&](T a, T b) { return static_cast<T>(wide(a) + wide(b)); });
     case Op::ScatterMultiply:
       return join_rows<T>(spec, operands, [&](T a, T b) { return static_cast<T>(wide(a) * wide(b)); });
-    case Op::ScatterMin: return join_rows<T>(spec, operands, [](T a, T b) { return std::min(a, b); });
-    default:
-      TARRY_ASSERT(spec.op == Op::ScatterMax);
-      return join_rows<T>(spec, operands, [](T a, T b) { return std::max(a, b); });
+    case Op::ScatterMin: return join_rows<T>(spec, operands, choose<Extreme::Least, T>);
+    default: TARRY_ASSERT(spec.op == Op::ScatterMax); return join_rows<T>(spec, operands, choose<Extreme::Most, T>);
   }
 }
 
-/// Floats by the function that kernels call.
+/// Floats of a machine's own type.
 template <class T>
-void join_floats(const RoutineSpec& spec, std::span<void* const> operands) {
+void choose_floats(const RoutineSpec& spec, std::span<void* const> operands) {
+  if (spec.op == Op::ScatterMin) return join_rows<T>(spec, operands, choose<Extreme::Least, T>);
+  TARRY_ASSERT(spec.op == Op::ScatterMax);
+  join_rows<T>(spec, operands, choose<Extreme::Most, T>);
+}
+
+/// Halves by the function that kernels call.
+void choose_halves(const RoutineSpec& spec, std::span<void* const> operands) {
   TARRY_ASSERT(spec.op == Op::ScatterMin || spec.op == Op::ScatterMax);
   const Op op = spec.op == Op::ScatterMin ? Op::Minimum : Op::Maximum;
   const codegen::ScalarFunction join = codegen::scalar_function(op, spec.dtype, spec.dtype);
-  join_rows<T>(spec, operands, [join](T a, T b) {
-    alignas(8) T cells[3][8 / sizeof(T)] = {{}, {a}, {b}};
+  join_rows<std::uint16_t>(spec, operands, [join](std::uint16_t a, std::uint16_t b) {
+    alignas(8) std::uint16_t cells[3][4] = {{}, {a}, {b}};
     join(cells[0], cells[1], cells[2], nullptr);
     return cells[0][0];
   });
+}
+
+constexpr std::int64_t kWord = 64;
+
+/// Bit i is set where mask[i] is true, of up to kWord elements.
+std::uint64_t truth(const std::uint8_t* mask, std::int64_t n) {
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f, kOnes = 0x0101010101010101, kToTopByte = 0x0102040810204080;
+  std::uint64_t bits = 0;
+  std::int64_t i = 0;
+  for (; i + 8 <= std::min(n, kWord); i += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, mask + i, sizeof bytes);
+    const std::uint64_t ones = ((bytes | ((bytes & kLow) + kLow)) >> 7) & kOnes;
+    bits |= ((ones * kToTopByte) >> 56) << i;
+  }
+  for (; i < std::min(n, kWord); ++i) bits |= std::uint64_t{mask[i] != 0} << i;
+  return bits;
 }
 
 }  // namespace
@@ -121,9 +159,9 @@ void scatter_on_host(const RoutineSpec& spec, std::span<void* const> operands) {
     case Dtype::Int64: return join_integers<std::int64_t>(spec, operands);
     case Dtype::UInt64: return join_integers<std::uint64_t>(spec, operands);
     case Dtype::Float16:
-    case Dtype::BFloat16: return join_floats<std::uint16_t>(spec, operands);
-    case Dtype::Float32: return join_floats<float>(spec, operands);
-    case Dtype::Float64: return join_floats<double>(spec, operands);
+    case Dtype::BFloat16: return choose_halves(spec, operands);
+    case Dtype::Float32: return choose_floats<float>(spec, operands);
+    case Dtype::Float64: return choose_floats<double>(spec, operands);
     default: TARRY_ASSERT(false && "no kernel computes in the dtype");
   }
 }
@@ -138,9 +176,8 @@ void compact_on_host(const RoutineSpec& spec, std::span<void* const> operands, v
     });
   };
   for_tiles([&](std::int64_t tile, std::int64_t first, std::int64_t last) {
-    std::int64_t count = 0;
-    for (std::int64_t i = first; i < last; ++i) count += mask[i] != 0 ? 1 : 0;
-    before[tile] = count;
+    before[tile] = 0;
+    for (std::int64_t i = first; i < last; i += kWord) before[tile] += std::popcount(truth(mask + i, last - i));
   });
   std::int64_t sum = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
@@ -150,9 +187,10 @@ void compact_on_host(const RoutineSpec& spec, std::span<void* const> operands, v
   }
   to[n] = sum;
   for_tiles([&](std::int64_t tile, std::int64_t first, std::int64_t last) {
-    std::int64_t next = before[tile];
-    for (std::int64_t i = first; i < last; ++i)
-      if (mask[i] != 0) to[next++] = i;
+    std::int64_t* next = to + before[tile];
+    for (std::int64_t i = first; i < last; i += kWord)
+      for (std::uint64_t bits = truth(mask + i, last - i); bits != 0; bits &= bits - 1)
+        *next++ = i + std::countr_zero(bits);
   });
 }
 

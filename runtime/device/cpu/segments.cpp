@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/device/cpu/extreme.h"
 #include "runtime/device/cpu/numbers.h"
 #include "runtime/device/cpu/routine.h"
 #include "runtime/device/parallel.h"
@@ -28,6 +29,8 @@ struct Adding {
   State join(State a, State b) const { return a + b; }
   T result(State s, std::int64_t) const { return s; }
   static T nothing() { return 0; }
+  /// To which the next element adds its own bits.
+  static T neutral() { return -T{0}; }
 };
 
 /// Products, likewise.
@@ -36,27 +39,16 @@ struct Multiplying : Adding<T> {
   T next(T s, T x) const { return s * x; }
   T join(T a, T b) const { return a * b; }
   static T nothing() { return 1; }
+  static T neutral() { return 1; }
 };
 
-enum class Extreme : std::uint8_t { Least, Most };
-
-/// Minima and maxima, without branches: NaN is both, and of zeros -0 is the lesser.
+/// Minima and maxima.
 template <class T, Extreme kWhich>
 struct Choosing {
   using State = T;
   State first(T x) const { return x; }
-  State next(State s, T x) const { return join(s, x); }
-  State join(State a, State b) const {
-    constexpr bool kLeast = kWhich == Extreme::Least;
-    T better = (kLeast ? a < b : a > b) ? a : b;
-    if constexpr (std::is_floating_point_v<T>) {
-      using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-      const auto p = std::bit_cast<Bits>(a), q = std::bit_cast<Bits>(b);
-      better = a == b ? std::bit_cast<T>(kLeast ? p | q : p & q) : better;
-      better = a != a ? a : better;
-    }
-    return better;
-  }
+  State next(State s, T x) const { return choose<kWhich>(s, x); }
+  State join(State a, State b) const { return choose<kWhich>(a, b); }
   T result(State s, std::int64_t) const { return s; }
   /// The end of the range that no element changes.
   static T nothing() {
@@ -66,6 +58,7 @@ struct Choosing {
     else
       return kWhich == Extreme::Least ? Limits::max() : Limits::lowest();
   }
+  static T neutral() { return nothing(); }
 };
 
 /// docs/reference/numerics.md, "Composite reductions".
@@ -253,12 +246,24 @@ class ByNumber {
     T* const together = n <= codegen::near_elements(spec_) ? near : memory_.far + from;
     std::int64_t* const next = memory_.offsets + first_run;
     std::memset(next, 0, static_cast<std::size_t>(runs) * sizeof *next);
-    for (std::int64_t i = 0; i < n; ++i) ++next[numbers[i]];
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i < n; ++i) longest = std::max(longest, ++next[numbers[i]]);
+    if constexpr (requires { Fold::neutral(); })
+      if (longest <= kLanes) return fold_short_runs(values, numbers, n, next, runs, to + first_run);
     std::int64_t sum = 0;
     for (std::int64_t run = 0; run < runs; ++run) sum += std::exchange(next[run], sum);
     for (std::int64_t i = 0; i < n; ++i) together[next[numbers[i]]++] = values[i];
     for (std::int64_t run = 0, first = 0; run < runs; first = next[run++])
       to[first_run + run] = fold_of(together + first, next[run] - first, make_);
+  }
+
+  /// Runs that tree R folds one element after the other need not come together.
+  void fold_short_runs(const T* values, const codegen::NumberInBucket* numbers, std::int64_t n,
+                       const std::int64_t* counts, std::int64_t runs, T* to) const {
+    const Fold fold = make_(T{});
+    std::fill_n(to, runs, Fold::neutral());
+    for (std::int64_t i = 0; i < n; ++i) to[numbers[i]] = fold.next(to[numbers[i]], values[i]);
+    for (std::int64_t run = 0; run < runs; ++run) to[run] = counts[run] == 0 ? Fold::nothing() : to[run];
   }
 
   /// The parts of the scratch memory, in the order in which host_scratch() counts them.
@@ -277,6 +282,8 @@ class ByNumber {
     T *values, *far;  ///< those of buckets one after the other, and where those of large ones come together
     codegen::NumberInBucket* numbers;
   };
+
+  using Fold = decltype(std::declval<const Make&>()(T{}));
 
   const RoutineSpec& spec_;
   const Memory memory_;

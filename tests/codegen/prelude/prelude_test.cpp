@@ -123,6 +123,23 @@ TEST_CASE("prelude: the documented integer corners", "[codegen][prelude]") {
   CHECK(call<std::int32_t>(Op::Pow, -1, least) == 1);
 }
 
+TEST_CASE("prelude: quotients of 32 bits are exact beside multiples of every size", "[codegen][prelude]") {
+  std::mt19937_64 random(5);
+  int wrong = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto divisor = std::max(1u, static_cast<std::uint32_t>(random()) >> random() % 32);
+    const std::uint32_t multiple = static_cast<std::uint32_t>(random()) / divisor * divisor;
+    for (const std::uint32_t a : {multiple - 1, multiple, multiple + 1, UINT32_MAX}) {
+      wrong += call<std::uint32_t>(Op::FloorDivide, a, divisor) != a / divisor;
+      wrong += call<std::uint32_t>(Op::Remainder, a, divisor) != a % divisor;
+      const auto x = static_cast<std::int32_t>(a), y = static_cast<std::int32_t>(divisor);
+      const std::int64_t floored = (std::int64_t{x} - (std::int64_t{x} % y + y) % y) / y;
+      if (y > 0) wrong += call<std::int32_t>(Op::FloorDivide, x, y) != floored;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("prelude: float arithmetic is exact on all pairs of special values", "[codegen][prelude]") {
   int wrong = 0;
   for (float a : test::special_floats<float>())
