@@ -101,7 +101,7 @@ $LANES
 }
 )";
 
-/// A part of the blocks of a warp, or where steps are rolled, all of them.
+/// A part of the blocks of a warp, or of a brief stage, all of them.
 constexpr std::string_view kSome = R"(
 // Up to $D blocks with m elements in all: lanes and blocks that are missing take no part. Points that are missing are
 // computed all the same, from zeros: that is shorter than going round them one by one. Loops load for themselves.
@@ -210,7 +210,7 @@ __device__ __forceinline__ $S_state $S_some(const $N_params& p, const $N_at& t, 
 
 std::string_view lane_functions() { return kLanes; }
 std::string block_functions(const KernelIr& ir, const Stage& stage) {
-  return fmt::format("{}{}", stage.rolled ? "" : kBlocks, ir.striped() ? kSomeInterleaved : kSome);
+  return fmt::format("{}{}", stage.brief ? "" : kBlocks, ir.striped() ? kSomeInterleaved : kSome);
 }
 
 bool in_any_order(const KernelIr& ir, const Stage& stage) {

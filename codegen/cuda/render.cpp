@@ -37,7 +37,11 @@ int serial_tile(const KernelIr& ir) {
 }
 
 Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more)
-    : stores_(stage.stores), draws_(stage.draws), rolled_(stage.rolled), replacements_(std::move(more)) {
+    : stores_(stage.stores),
+      draws_(stage.draws),
+      rolled_(stage.rolled),
+      brief_(stage.brief),
+      replacements_(std::move(more)) {
   const bool narrow = ir.has_narrow_lanes();
   replacements_.emplace_back("$lane", narrow ? "$S_lane" : "$S_state");
   replacements_.emplace_back("$widen", narrow ? "$S_widen" : "");
@@ -52,6 +56,17 @@ Template::Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair
   replacements_.emplace_back("$s", stage.rolled ? "0" : "s");
 }
 
+bool Template::is_there(char kind) const {
+  switch (kind) {
+    case 'S': return stores_;
+    case 'D': return draws_;
+    case 'R': return rolled_;
+    case 'U': return !rolled_;
+    case 'B': return brief_;
+    default: TARRY_ASSERT(kind == 'W'); return !brief_;
+  }
+}
+
 std::string Template::fill(std::string_view text) const {
   std::string filled;
   while (!text.empty()) {
@@ -60,7 +75,7 @@ std::string Template::fill(std::string_view text) const {
     text.remove_prefix(end);
     if (line.starts_with('@')) {
       const char kind = line[1];
-      if (!(kind == 'S' ? stores_ : kind == 'D' ? draws_ : kind == 'R' ? rolled_ : !rolled_)) continue;
+      if (!is_there(kind)) continue;
       line.remove_prefix(2);
     }
     filled += line;

@@ -91,6 +91,7 @@ struct Stage {
   bool stores = false;       ///< runs Point stores
   bool draws = false;        ///< runs draws in a function of their own, see draws_late
   bool rolled = false;       ///< the steps of a lane share one copy of the code, each of which loads for itself
+  bool brief = false;        ///< whole blocks have no text of their own, but that of any part of them
   std::vector<bool> runs;    ///< per instruction: a Point instruction that runs here, perhaps once more
   std::vector<Value> keeps;  ///< Point values computed here that a later stage finds held
   std::vector<Value> held;   ///< Point values found held
@@ -116,6 +117,8 @@ inline int lane_steps(const KernelIr& ir) {
   const auto* row = std::get_if<RowInnerLayout>(&ir.layout);
   return row && row->half_block ? 2 : 4;
 }
+/// Elements of a column of a tree block that a thread of ReduceOuter takes.
+inline constexpr int kColumnSteps = 16;
 /// Thread blocks of RowInner for so many rows.
 std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 
@@ -125,7 +128,7 @@ struct StagePlan {
   std::vector<Value> carried;  ///< Outer values that later stages use, ascending
   RowTile tile;                ///< RowInner
   int registers = 0;           ///< RowInner: estimate of what a thread needs
-  bool rolls = false;          ///< stages are rolled where nothing is held from one to the next
+  bool rolls = false;          ///< stages are brief, and rolled where nothing is held from one to the next
   [[nodiscard]] bool keeps(Value v) const;
   /// Thread blocks per multiprocessor that RowInner asks for.
   [[nodiscard]] int resident() const;
@@ -144,15 +147,17 @@ inline bool draws_late(const KernelIr& ir) { return ir.has(trait::kLanes); }
 
 /// Text with $N (entry), $S (entry, or that of the stage), $K (index along the reduced axis), $O (flat outer index), $W
 /// (items), $total (extent of the reduced axis) and `more` put in. Lines that begin with @S are there for stages with
-/// Point stores only, those with @D for stages that draw late, those with @R for rolled stages, those with @U for
-/// others; $once keeps a loop of a rolled stage from being unrolled, $s is the set of loads of step s.
+/// Point stores only, those with @D for stages that draw late, those with @R for rolled stages and @U for others,
+/// those with @B for brief stages and @W for others; $once keeps a loop of a rolled stage from being unrolled, $s is
+/// the set of loads of step s.
 class Template {
  public:
   Template(const KernelIr& ir, const Stage& stage, std::vector<std::pair<std::string, std::string>> more = {});
   [[nodiscard]] std::string fill(std::string_view text) const;
 
  private:
-  bool stores_, draws_, rolled_;
+  [[nodiscard]] bool is_there(char kind) const;
+  bool stores_, draws_, rolled_, brief_;
   std::vector<std::pair<std::string, std::string>> replacements_;
 };
 
@@ -263,7 +268,7 @@ std::string tree_functions();
 std::string_view column_lanes();
 std::string_view column_fold();
 /// Tree blocks by eight threads each, or by a warp where items are interleaved: take and node of whole ones, which
-/// rolled stages do without, and some; and the choices that they leave open.
+/// brief stages do without, and some; and the choices that they leave open.
 std::string block_functions(const KernelIr& ir, const Stage& stage);
 std::vector<std::pair<std::string, std::string>> block_choices(const KernelIr& ir, const Stage& stage, int blocks);
 

@@ -12,16 +12,16 @@ constexpr std::string_view kUnit = R"(
 // The node of the unit at `base`, m of whose elements are there; it is in the first lane. `whole`, the same for the warp:
 // all of them are.
 __device__ __forceinline__ $S_state $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
-@R  return $S_some(p, t, r$A, base, m);
-@U  if (!whole) return $S_some(p, t, r$A, base, m);
-@U  const int lane = threadIdx.x & 31;
-@U  const $K k = base + $FIRST;
-@U  $S_loads x[$STEPS];
-@U#pragma unroll
-@U  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
-@U  $S_state c[$W];
-@U  $S_take(p, t, r$A, x, k, c);
-@U  return $S_node(p, c);
+@B  return $S_some(p, t, r$A, base, m);
+@W  if (!whole) return $S_some(p, t, r$A, base, m);
+@W  const int lane = threadIdx.x & 31;
+@W  const $K k = base + $FIRST;
+@W  $S_loads x[$STEPS];
+@W#pragma unroll
+@W  for (int s = 0; s < $STEPS; ++s) $S_load(p, t, k + s * 32, $ALL, x[s]);
+@W  $S_state c[$W];
+@W  $S_take(p, t, r$A, x, k, c);
+@W  return $S_node(p, c);
 }
 )";
 
@@ -109,8 +109,8 @@ __device__ __forceinline__ void $S_each(const $N_params& p, const $N_at& t, cons
   }
 }
 __device__ __forceinline__ void $S_unit(const $N_params& p, const $N_at& t, const $N_row& r$P, $K base, int m, bool whole) {
-  if (whole) $S_each<true>(p, t, r$A, base, m);
-  else $S_each<false>(p, t, r$A, base, m);
+@W  if (whole) return $S_each<true>(p, t, r$A, base, m);
+  $S_each<false>(p, t, r$A, base, m);
 }
 )";
 

@@ -118,7 +118,10 @@ void make_stages(const KernelIr& ir, StagePlan& plan) {
   plan.stages.clear();
   for (int s = 0; s < count; ++s) plan.stages.push_back(make_stage(ir, plan, s, s == count - 1));
   for (Stage& stage : plan.stages) stage.draws = draws(ir, stage);
-  for (Stage& stage : plan.stages) stage.rolled = plan.rolls && plan.kept.empty();
+  for (Stage& stage : plan.stages) {
+    stage.brief = plan.rolls;
+    stage.rolled = plan.rolls && plan.kept.empty();
+  }
   plan.registers = 0;
   for (const Stage& stage : plan.stages) plan.registers = std::max(plan.registers, stage_registers(ir, plan, stage));
 }
@@ -174,6 +177,27 @@ void row_column(const KernelIr& ir, StagePlan& plan) {
   plan.stages = {std::move(along), std::move(across)};
 }
 
+/// Instructions of all stages for an element. Where they go over elements in a loop they hold none, since registers
+/// have no numbers, and compute some values again.
+int work(const KernelIr& ir, const StagePlan& plan) {
+  int sum = 0;
+  for (const Stage& stage : plan.stages)
+    for (Value v = 0; v < ir.instrs.size(); ++v) sum += stage.runs[v] ? instructions_of(ir.instrs[v]) : 0;
+  return sum;
+}
+bool is_near(int more, int less) { return 4 * more <= 5 * less; }
+
+/// True if the text of a thread had better go over its elements in a loop, one after the other. The rounds of an inner
+/// loop follow each other anyhow, but stages that find values of it held must not go through it again.
+bool is_long(const KernelIr& ir) {
+  const int steps = ir.schedule() == Schedule::ReduceOuter ? kColumnSteps : lane_steps(ir);
+  if (ir.loops.empty()) return fits_one_step(ir, steps, items(ir), lane_steps(ir));
+  if (ir.staged()) return false;
+  for (std::size_t loop = 0; loop < ir.loops.size(); ++loop)
+    if (ir.steps_of(loop) == 0) return true;
+  return fits_one_step(ir, steps, items(ir), lane_steps(ir));
+}
+
 }  // namespace
 
 int outer_stage(const KernelIr& ir, Value v) {
@@ -191,7 +215,7 @@ bool only_checks(const KernelIr& ir, Value v) {
 
 StagePlan plan_stages(const KernelIr& ir) {
   StagePlan plan;
-  plan.rolls = ir.rolled || fits_one_step(ir, lane_steps(ir), items(ir));
+  plan.rolls = ir.rolled || is_long(ir);
   if (!ir.staged()) {
     Stage& all = plan.stages.emplace_back();
     for (const Instr& in : ir.instrs) {
@@ -199,7 +223,7 @@ StagePlan plan_stages(const KernelIr& ir) {
       all.stores |= is_point(in) && in.kind == InstrKind::Store;
     }
     all.draws = draws(ir, all);
-    all.rolled = plan.rolls && !ir.reductions.empty() && !ir.is_row_column();
+    all.rolled = all.brief = plan.rolls && !ir.reductions.empty() && !ir.is_row_column();
     for (std::uint32_t r = 0; r < ir.reductions.size(); ++r) all.reductions.push_back(r);
     if (ir.is_row_column()) row_column(ir, plan);
     return plan;
@@ -210,6 +234,7 @@ StagePlan plan_stages(const KernelIr& ir) {
   if (plan.registers > most_registers(plan.tile)) plan.tile = row_tile(ir, kMostWarps / 2);
   // The latest values first: with one of them held, those it was made of may not be needed any more.
   const int most = std::max(plan.registers, most_registers(plan.tile));
+  const StagePlan bare = plan;
   std::vector<bool> decided(ir.instrs.size());
   for (Value v; (v = next_candidate(ir, plan, decided)) != kNone;) {
     decided[v] = true;
@@ -226,7 +251,7 @@ StagePlan plan_stages(const KernelIr& ir) {
     });
   });
   make_stages(ir, plan);
-  return plan;
+  return plan.rolls && is_near(work(ir, bare), work(ir, plan)) ? bare : plan;
 }
 
 int StagePlan::resident() const {

@@ -7,8 +7,9 @@ namespace tarry::codegen {
 namespace {
 
 constexpr int kIndexRegisters = 18;     // for the place of a point and for addresses
-constexpr int kFunctionRegisters = 24;  // within a function of float64
-constexpr int kWideFunction = 5;        // instructions of a function of float64 to one of float32
+constexpr int kFunctionRegisters = 24;  // within a function of 64 bits, division among them
+constexpr int kWideFunction = 5;        // instructions of a function of 64 bits to one of 32
+constexpr int kBoundsCheck = 16;        // instructions of an index that may be out of range
 
 // Measured on an H200: 40 loads and 8 tanh of float64, four points at once 2.8 ms, one at a time 0.9. Kernels of the
 // tuned workloads take at most 50 registers and 1,000 instructions by this estimate.
@@ -22,13 +23,7 @@ constexpr int kFewRegisters = 80, kSomeRegisters = 120;
 int words(Dtype dtype) { return itemsize(dtype) > 4 ? 2 : 1; }
 
 bool is_wide_function(const Instr& in) {
-  return in.kind == InstrKind::Compute && is_floating(in.dtype) && itemsize(in.dtype) > 4 &&
-         graph::info(in.op).cost > 2;
-}
-
-int instructions_of(const Instr& in) {
-  if (in.kind != InstrKind::Compute) return 1;
-  return std::max(1, graph::info(in.op).cost) * (is_wide_function(in) ? kWideFunction : 1);
+  return in.kind == InstrKind::Compute && itemsize(in.dtype) > 4 && graph::info(in.op).cost > 2;
 }
 
 /// By value, the last instruction that uses it; the end for what is stored, which leaves when all is computed.
@@ -73,6 +68,12 @@ std::optional<KernelIr> smaller_stencil(KernelIr ir) {
 
 }  // namespace
 
+int instructions_of(const Instr& in) {
+  if (in.kind == InstrKind::Index) return kBoundsCheck;
+  if (in.kind != InstrKind::Compute) return 1;
+  return std::max(1, graph::info(in.op).cost) * (is_wide_function(in) ? kWideFunction : 1);
+}
+
 Pressure pressure_of(const KernelIr& ir) {
   const std::vector<Value> last = last_readers(ir);
   std::vector<std::vector<Value>> ends(ir.instrs.size() + 1);
@@ -111,10 +112,10 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector) {
   return pressure_of(ir).registers(groups, vector) > kManyRegisters || has_many_instructions(ir, groups * vector);
 }
 
-bool fits_one_step(const KernelIr& ir, int steps, int lanes) {
+bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together) {
   const Pressure p = pressure_of(ir);
   return steps * lanes * (p.instructions + (kUnrolled - 1) * p.looped) > kManyInstructions ||
-         p.registers(steps, lanes) > kAllRegisters;
+         p.registers(together, lanes) > kAllRegisters;
 }
 
 void take_single_points(KernelIr& ir) {

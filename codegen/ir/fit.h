@@ -21,13 +21,16 @@ struct Pressure {
   [[nodiscard]] int registers(int groups, int vector) const;
 };
 Pressure pressure_of(const KernelIr& ir);
+/// Instructions of a GPU for one of the IR, about.
+int instructions_of(const Instr& in);
 
 /// True if so many points of a thread take more instructions than a GPU keeps at hand.
 bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
 bool fits_one_point(const KernelIr& ir, int groups, int vector);
-/// True if a thread of a reduction had better have one element of each of its `lanes` at a time than `steps` of them.
-bool fits_one_step(const KernelIr& ir, int steps, int lanes);
+/// True if a thread of a reduction had better have one element of each of its `lanes` at a time than text for `steps`
+/// of them, of which it loads so many together.
+bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together);
 /// Makes a map without tiles a pointwise kernel whose threads have one point at a time.
 void take_single_points(KernelIr& ir);
 

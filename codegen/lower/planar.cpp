@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/ir/fit.h"
 #include "codegen/lower/choice.h"
 
 namespace tarry::codegen {
@@ -23,6 +24,9 @@ class Channels {
       if (is_pair(d, last) || is_pair(last, d)) return true;
     return false;
   }
+
+  /// Channels of a point.
+  [[nodiscard]] int count() const { return static_cast<int>(args_.extents[channel_]); }
 
   /// On a CPU: whether stores go along the columns, all in one way, and no guard varies from channel to channel.
   [[nodiscard]] bool are_tiles() const {
@@ -56,14 +60,14 @@ class Channels {
   [[nodiscard]] TransposeLayout tile() {
     TransposeLayout layout;
     layout.channel_dimension = channel_;
-    layout.channels = channels();
+    layout.channels = count();
     std::int64_t widest = 1;
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) {
       if (ir_.accesses[a].buffer == kNone) continue;
       widest = std::max(widest, static_cast<std::int64_t>(itemsize(ir_.buffers[ir_.accesses[a].buffer])));
       if (is_interleaved(a) && c_.is_plain(a)) ir_.accesses[a].interleaved_along = columns_;
     }
-    layout.columns = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * channels()))));
+    layout.columns = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(kStagedBytes / (widest * count()))));
     return layout;
   }
 
@@ -76,7 +80,7 @@ class Channels {
     for (std::size_t a = 0; a < ir_.accesses.size() && v > 1; ++a)
       if (runs(a) && !is_aligned(a, v)) v = 1;
     for (std::size_t a = 0; a < ir_.accesses.size(); ++a) ir_.accesses[a].aligned = runs(a) && is_aligned(a, v);
-    return {v, channels(), channel_};
+    return {v, count(), channel_};
   }
 
  private:
@@ -92,7 +96,6 @@ class Channels {
     return interleaved && planar;
   }
 
-  [[nodiscard]] int channels() const { return static_cast<int>(args_.extents[channel_]); }
   [[nodiscard]] bool is_interleaved(std::size_t access) const {
     const graph::Dims& strides = args_.accesses[access].strides;
     return ir_.accesses[access].buffer != kNone && strides[channel_] == 1 &&
@@ -107,7 +110,7 @@ class Channels {
   [[nodiscard]] bool is_aligned(std::size_t access, int columns) const {
     const AccessArgs& a = args_.accesses[access];
     const bool interleaved = is_interleaved(access);
-    const int part = run_part(ir_, static_cast<std::uint32_t>(access), columns * (interleaved ? channels() : 1));
+    const int part = run_part(ir_, static_cast<std::uint32_t>(access), columns * (interleaved ? count() : 1));
     if (a.offset % part != 0) return false;
     for (int d = 0; d + 1 < ir_.rank; ++d)
       if ((!interleaved || d != channel_) && a.strides[d] % part != 0) return false;
@@ -125,7 +128,7 @@ class Channels {
 std::optional<Layout> choose_planar(Choice& c) {
   if (!c.target.is_cuda() || !c.is_plain_map() || c.ir.rank < 2) return std::nullopt;
   Channels channels(c);
-  if (!channels.find()) return std::nullopt;
+  if (!channels.find() || fits_one_point(c.ir, 1, channels.count())) return std::nullopt;
   channels.to_the_end();
   return channels.run();
 }

@@ -12,6 +12,7 @@
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
 #include "tests/helpers/fake_gpu.h"
+#include "tests/helpers/sample_results.h"
 
 namespace ta = tarry;
 using namespace ta::test;
@@ -61,6 +62,49 @@ TEST_CASE("fit: a heavy formula has one point at a time, a light one vectors", "
                         &ta::cosh, &ta::asinh})
     z = (*f)(z * y, std::source_location::current());
   CHECK(only_kernel(z).as<PointwiseLayout>().single);
+}
+
+TEST_CASE("fit: a heavy reduction has one text for whole blocks and others", "[fit]") {
+  const ta::graph::Target target = *ta::graph::find_target("sm_90");
+  const auto has = [&](const ta::Array& x, const char* part) {
+    return kernels_of(x, target).front()->text.find(part) != std::string::npos;
+  };
+  const ta::Array x = ta::reshape(ta::asarray(ramp(1 << 18)), {1 << 10, 1 << 8}), y = ta::astype(x, ta::float64);
+  ta::evaluate(y);
+  const auto logistic = [](const ta::Array& v) { return 1 / (1 + ta::exp(-v)); };
+  const auto share = [](const ta::Array& v) { return v / ta::sum(v, 1, {.keepdims = true}); };
+  const char* const whole_columns = "m == 128";
+  const char* const whole_rows = "_take(";
+  const char* const nothing_held = "_kept { };";
+  CHECK(has(ta::sum(x * 2.0F, 0), whole_columns));
+  CHECK_FALSE(has(ta::sum(logistic(y), 0), whole_columns));
+  CHECK(has(share(ta::exp(x)), whole_rows));
+  // Dear values are held nevertheless; what costs next to nothing is computed again.
+  const ta::Array dear = share(ta::pow(ta::abs(y) + 1, 1.7) * logistic(y));
+  CHECK_FALSE(has(dear, whole_rows));
+  CHECK_FALSE(has(dear, nothing_held));
+  const ta::Array total = ta::sum(y, 1, {.keepdims = true});
+  CHECK(has(ta::pow(y / total + 1, 1.7) * logistic(y * total), nothing_held));
+}
+
+TEST_CASE("fit: numbers of 64 bits that are divided are heavy", "[fit]") {
+  const ta::Array i = ta::astype(ta::asarray(ramp(4096)), ta::int64), k = ta::astype(i, ta::int32);
+  ta::evaluate(i, k);
+  const auto cells = [](const ta::Array& x) { return x % 64 * 64 + x / 3 % 64; };
+  CHECK(pressure_of(only_kernel(cells(i))).instructions > 4 * pressure_of(only_kernel(k % 64 * 64)).instructions);
+}
+
+TEST_CASE("fit: a long text of several planes has one point at a time", "[fit]") {
+  const ta::Array planes = ta::astype(ta::reshape(ta::asarray(ramp(3 * 4096)), {3, 4096}), ta::float64);
+  ta::evaluate(planes);
+  const ta::Array pixels = ta::permute_dims(planes, {1, 0});
+  const auto schedule = [](const ta::Array& x) { return only_kernel(x).schedule(); };
+  ta::Array y = pixels;
+  for (const auto& f :
+       {&ta::sin, &ta::exp, &ta::log1p, &ta::cos, &ta::atan, &ta::sinh, &ta::tan, &ta::expm1, &ta::tanh})
+    y = (*f)(y * pixels, std::source_location::current());
+  CHECK(schedule(pixels * 2.0) == ta::codegen::Schedule::Planar);
+  CHECK(schedule(y) == ta::codegen::Schedule::Pointwise);
 }
 
 TEST_CASE("fit: registers are those of what is held at once", "[fit]") {
