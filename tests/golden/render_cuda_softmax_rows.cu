@@ -457,8 +457,8 @@ __device__ __forceinline__ void ENTRY_2_each(const ENTRY_params& p, const ENTRY_
   }
 }
 __device__ __forceinline__ void ENTRY_2_unit(const ENTRY_params& p, const ENTRY_at& t, const ENTRY_row& r, const ENTRY_outer& o, ENTRY_kept* h, int base, int m, bool whole) {
-  if (whole) ENTRY_2_each<true>(p, t, r, o, h, base, m);
-  else ENTRY_2_each<false>(p, t, r, o, h, base, m);
+  if (whole) return ENTRY_2_each<true>(p, t, r, o, h, base, m);
+  ENTRY_2_each<false>(p, t, r, o, h, base, m);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 5) ENTRY(const __grid_constant__ struct ENTRY_params p) {
