@@ -187,15 +187,17 @@ int work(const KernelIr& ir, const StagePlan& plan) {
 }
 bool is_near(int more, int less) { return 4 * more <= 5 * less; }
 
-/// True if the text of a thread had better go over its elements in a loop, one after the other. The rounds of an inner
-/// loop follow each other anyhow, but stages that find values of it held must not go through it again.
+/// True if the text of a thread had better go over its elements in a loop, one after the other. Along a row the rounds of
+/// an inner loop follow each other anyhow; columns load for several at once. Stages that find values of such a loop held
+/// must not go through it again.
 bool is_long(const KernelIr& ir) {
-  const int steps = ir.schedule() == Schedule::ReduceOuter ? kColumnSteps : lane_steps(ir);
-  if (ir.loops.empty()) return fits_one_step(ir, steps, items(ir), lane_steps(ir));
+  const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
+  const int together = lane_steps(ir);
+  if (ir.loops.empty()) return fits_one_step(ir, in_columns ? kColumnSteps : together, items(ir), together);
   if (ir.staged()) return false;
-  for (std::size_t loop = 0; loop < ir.loops.size(); ++loop)
+  for (std::size_t loop = 0; loop < ir.loops.size() && !in_columns; ++loop)
     if (ir.steps_of(loop) == 0) return true;
-  return fits_one_step(ir, steps, items(ir), lane_steps(ir));
+  return fits_one_step(ir, together, items(ir), together);
 }
 
 }  // namespace

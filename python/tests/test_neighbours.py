@@ -16,6 +16,12 @@ def address(x):
     return np.asarray(x).ctypes.data
 
 
+@pytest.fixture
+def on_cpu():
+    with ta.Scope(device=ta.cpu):
+        yield
+
+
 def test_numba_compiles_loops_over_arrays():
     numba = pytest.importorskip("numba")
 
@@ -74,7 +80,7 @@ def test_a_ufunc_that_gives_no_numbers_gives_what_it_gives():
 
 
 @pytest.mark.filterwarnings("ignore:The given buffer is not writable")  # what torch.asarray says of read-only memory
-def test_pytorch_shares_memory_both_ways():
+def test_pytorch_shares_memory_both_ways(on_cpu):
     torch = pytest.importorskip("torch")
     x = ta.arange(6, dtype=ta.float32) * 2
     for t in (torch.from_dlpack(x), torch.asarray(x)):
@@ -91,7 +97,21 @@ def test_pytorch_shares_memory_both_ways():
     assert torch.from_dlpack(ta.asarray([1.5, 2.0], dtype=ta.bfloat16)).tolist() == [1.5, 2.0]
 
 
-def test_jax_shares_memory_both_ways():
+def test_pytorch_shares_memory_of_a_gpu_both_ways():
+    torch = pytest.importorskip("torch")
+    if ta.default_device() == ta.cpu or not torch.cuda.is_available():
+        pytest.skip("there is no GPU that both see")
+    x = ta.arange(6, dtype=ta.float32) * 2
+    for t in (torch.from_dlpack(x), torch.as_tensor(x, device="cuda")):
+        assert t.is_cuda and t.tolist() == x.tolist()
+        assert t.data_ptr() == x.__cuda_array_interface__["data"][0]
+    t = torch.arange(6, dtype=torch.float64, device="cuda").reshape(2, 3)
+    for y in (ta.from_dlpack(t), ta.asarray(t, copy=False)):
+        assert y.device == ta.default_device() and y.__cuda_array_interface__["data"][0] == t.data_ptr()
+    assert (ta.from_dlpack(t.T) + 1).tolist() == (t.T + 1).tolist()
+
+
+def test_jax_shares_memory_both_ways(on_cpu):
     jax = pytest.importorskip("jax")
     x = ta.arange(64, dtype=ta.float32) * 2
     for y in (jax.dlpack.from_dlpack(x), jax.numpy.from_dlpack(x)):
