@@ -192,12 +192,10 @@ bool is_near(int more, int less) { return 4 * more <= 5 * less; }
 /// must not go through it again.
 bool is_long(const KernelIr& ir) {
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
-  const int together = lane_steps(ir);
-  if (ir.loops.empty()) return fits_one_step(ir, in_columns ? kColumnSteps : together, items(ir), together);
-  if (ir.staged()) return false;
+  if (ir.staged() && !ir.loops.empty()) return false;
   for (std::size_t loop = 0; loop < ir.loops.size() && !in_columns; ++loop)
     if (ir.steps_of(loop) == 0) return true;
-  return fits_one_step(ir, together, items(ir), together);
+  return fits_one_step(ir, in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir));
 }
 
 }  // namespace

@@ -114,8 +114,8 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector) {
 
 bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together) {
   const Pressure p = pressure_of(ir);
-  return steps * lanes * (p.instructions + (kUnrolled - 1) * p.looped) > kManyInstructions ||
-         p.registers(together, lanes) > kAllRegisters;
+  const int straight = steps * (p.instructions - p.looped), around = together * kUnrolled * p.looped;
+  return lanes * (straight + around) > kManyInstructions || p.registers(together, lanes) > kAllRegisters;
 }
 
 void take_single_points(KernelIr& ir) {

@@ -479,14 +479,41 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     return order
 
 
-def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False) -> Any:
+def _unique_parts(x: Array, axis: int) -> tuple[Array, Array, Array, Array]:
+    """The distinct parts of x along an axis in order, the place of the first of each, for each part of x the place of
+    its value, and counts. Parts with a NaN are distinct."""
+    parts = _tarry.moveaxis(x, axis, 0)
+    count = parts.shape[0]
+    rows = _tarry.reshape(parts, (count, -1 if parts.size else 0))
+    order = _tarry.arange(count)
+    begins = _tarry.arange(count) < 1
+    if rows.size:
+        order = lexsort(_tarry.flip(_tarry.matrix_transpose(rows), axis=0))
+        rows = _tarry.take(rows, order, axis=0)
+        begins = append(begins[:1], _tarry.any(rows[1:] != rows[:-1], axis=1))
+    inverse = _tarry.zeros(count, dtype=_tarry.int64)
+    inverse[order] = _tarry.cumulative_sum(_tarry.astype(begins, _tarry.int64)) - 1
+    first = _tarry.flatnonzero(begins)
+    indices = _tarry.take(order, first)
+    values = _tarry.moveaxis(_tarry.take(parts, indices, axis=0), 0, axis)
+    return values, indices, inverse, _tarry.diff(append(first, count))
+
+
+def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+           axis: int | None = None) -> Any:
     """The distinct elements in order; behind them, as asked for, the place of the first of each in the flattened x, for
-    each element the place of its value, in the shape of x, and how often each value is there. Evaluates."""
-    if not (return_index or return_inverse or return_counts):
+    each element the place of its value, in the shape of x, and how often each value is there. With an axis, the parts
+    of x along it instead of elements, ordered by their elements one after the other. Evaluates."""
+    if axis is None and not (return_index or return_inverse or return_counts):
         return _tarry.unique_values(x)
-    found = _tarry.unique_all(x)
-    asked = ((return_index, found.indices), (return_inverse, found.inverse_indices), (return_counts, found.counts))
-    return (found.values, *(each for wanted, each in asked if wanted))
+    if axis is None:
+        found = _tarry.unique_all(x)
+        values, parts = found.values, (found.indices, found.inverse_indices, found.counts)
+    else:
+        values, *parts = _unique_parts(_tarry.asarray(x), axis)
+    asked = zip((return_index, return_inverse, return_counts), parts)
+    chosen = [each for wanted, each in asked if wanted]
+    return (values, *chosen) if chosen else values
 
 
 def union1d(a: Any, b: Any) -> Array:

@@ -10,9 +10,11 @@ rng = np.random.default_rng(11)
 A, V, W = rng.standard_normal((4, 6)), rng.standard_normal(6), rng.standard_normal(6)
 CUBE, WHOLE = rng.standard_normal((2, 3, 4)), rng.integers(-9, 9, 20)
 STEPS = np.sort(rng.random(6))
+REPEATED = rng.integers(0, 2, (9, 3))
 NAN = np.array([1.0, np.nan, -np.inf, np.inf, 2.5, -0.0])
 HOLES = np.where(rng.random((4, 6)) < 0.3, np.nan, A)
-ARRAYS = {"HOLES": HOLES, "A": A, "V": V, "W": W, "CUBE": CUBE, "WHOLE": WHOLE, "STEPS": STEPS, "NAN": NAN}
+ARRAYS = {"HOLES": HOLES, "A": A, "V": V, "W": W, "CUBE": CUBE, "WHOLE": WHOLE, "STEPS": STEPS, "NAN": NAN,
+          "REPEATED": REPEATED}
 
 
 def same(ours, theirs, **near):
@@ -50,7 +52,9 @@ CALLS = [
     "tril_indices(3, -1, 5)", "diag_indices(3)", "indices((2, 3))", "unravel_index(WHOLE[:0] + 5, (2, 3))",
     "unravel_index([5, 1], (2, 3))", "ix_([0, 2], [1, 3])", "mgrid[0:3, 1:3]", "mgrid[0:2:3j]", "ogrid[:2, :3]",
     "r_[V, 1.0]", "r_[0:4]", "c_[V, W]", "c_[A, A]", "select([V > 1, V > 0], [V, 2 * V], -1)", "select([V > 0], [1])",
-    "lexsort((V, WHOLE[:6]))", "unique(WHOLE)", "unique(WHOLE, return_counts=True)",
+    "lexsort((V, WHOLE[:6]))", "unique(WHOLE)", "unique(REPEATED, axis=0)", "unique(REPEATED, axis=1)", "unique(REPEATED > 0, axis=-1)",
+    "unique(REPEATED, True, True, True, axis=0)", "unique(REPEATED[:, :0], return_counts=True, axis=0)",
+    "unique(REPEATED[:0], return_inverse=True, axis=0)", "unique(WHOLE, return_counts=True)",
     "unique(WHOLE, True, True, True)", "union1d(WHOLE, [99])", "intersect1d(WHOLE, [1, 2, 99])",
     "setdiff1d(WHOLE, [1, 2])", "ediff1d(A)", "histogram2d(V, W, 3)[1]", "where(WHOLE > 0)", "nonzero(A > 0)",
     "where(V > 0, V, 0)", "dot(V, W)", "dot(A, V)", "dot(A, A.T)", "dot(A, 2)", "dot(CUBE, V[:4])",
