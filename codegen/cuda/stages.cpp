@@ -187,9 +187,9 @@ int work(const KernelIr& ir, const StagePlan& plan) {
 }
 bool is_near(int more, int less) { return 4 * more <= 5 * less; }
 
-/// True if the text of a thread had better go over its elements in a loop, one after the other. Along a row the rounds of
-/// an inner loop follow each other anyhow; columns load for several at once. Stages that find values of such a loop held
-/// must not go through it again.
+/// True if the text of a thread had better go over its elements in a loop, one after the other. Along a row the rounds
+/// of an inner loop follow each other anyhow; columns load for several at once. Stages that find values of such a loop
+/// held must not go through it again.
 bool is_long(const KernelIr& ir) {
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
   if (ir.staged() && !ir.loops.empty()) return false;
