@@ -87,7 +87,6 @@ Pressure pressure_of(const KernelIr& ir) {
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     const Instr& in = ir.instrs[v];
     p.instructions += instructions_of(in);
-    if (in.region == Region::Loop) p.looped += instructions_of(in);
     if (in.kind == InstrKind::Load && ir.accesses[in.index].buffer != kNone) p.loaded += words(in.dtype);
     if (is_wide_function(in)) p.called = kFunctionRegisters;
     now += takes(v);
@@ -113,9 +112,12 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector) {
 }
 
 bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together) {
-  const Pressure p = pressure_of(ir);
-  const int straight = steps * (p.instructions - p.looped), around = together * kUnrolled * p.looped;
-  return lanes * (straight + around) > kManyInstructions || p.registers(together, lanes) > kAllRegisters;
+  int of_lane = 0;
+  for (const Instr& in : ir.instrs) {
+    if (in.region == Region::Point) of_lane += steps * instructions_of(in);
+    if (in.region == Region::Loop) of_lane += together * kUnrolled * instructions_of(in);
+  }
+  return lanes * of_lane > kManyInstructions || pressure_of(ir).registers(together, lanes) > kAllRegisters;
 }
 
 void take_single_points(KernelIr& ir) {

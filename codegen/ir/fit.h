@@ -15,7 +15,6 @@ struct Pressure {
   int live = 0;          ///< values held at once, each from where it is loaded or computed to its last use
   int called = 0;        ///< beside them, within the function that takes most
   int instructions = 0;  ///< of machine code, a loop's once
-  int looped = 0;        ///< those within loops
   /// Registers of a thread that has `groups` vectors of `vector` points at once. What the later groups load is there
   /// before the first one stores.
   [[nodiscard]] int registers(int groups, int vector) const;
