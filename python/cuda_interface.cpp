@@ -23,8 +23,12 @@ nb::dict exported(const Array& x) {
   if (x.dtype() == bfloat16) raise(PyExc_AttributeError, "there is no type string for bfloat16");
   const std::source_location where = line();
   const CudaArrayInterface view = [&] {
-    const Unlocked unlocked;
-    return cuda_array_interface(x, where);
+    try {
+      const Unlocked unlocked;
+      return cuda_array_interface(x, where);
+    } catch (const InvalidArgument& e) {  // placed nowhere, and its memory is the host's
+      raise(PyExc_AttributeError, e.what());
+    }
   }();
   nb::dict made;
   made["shape"] = shape_tuple(view.shape);
