@@ -251,7 +251,8 @@ StagePlan plan_stages(const KernelIr& ir) {
     });
   });
   make_stages(ir, plan);
-  return plan.rolls && is_near(work(ir, bare), work(ir, plan)) ? bare : plan;
+  const bool rolls = plan.rolls && ir.schedule() == Schedule::RowInner;
+  return rolls && is_near(work(ir, bare), work(ir, plan)) ? bare : plan;
 }
 
 int StagePlan::resident() const {
