@@ -1,4 +1,5 @@
 // __cuda_array_interface__ both ways, without a copy.
+#include <tarry/evaluate.h>
 #include <tarry/interop.h>
 
 #include <algorithm>
@@ -22,6 +23,11 @@ nb::dict exported(const Array& x) {
   if (device.kind != DeviceKind::Cuda) raise(PyExc_AttributeError, "the array is not on a GPU");
   if (x.dtype() == bfloat16) raise(PyExc_AttributeError, "there is no type string for bfloat16");
   const std::source_location where = line();
+  const Array arrays[] = {x};
+  {
+    const Unlocked unlocked;
+    evaluate(arrays, where);  // whose errors are the program's, not the attribute's
+  }
   const CudaArrayInterface view = [&] {
     try {
       const Unlocked unlocked;

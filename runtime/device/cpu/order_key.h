@@ -40,7 +40,8 @@ struct OrderKey {
   static Bits of_falling(Bits key) { return of_rising(static_cast<Bits>(~key)); }
   /// True of the keys that NaNs share.
   static bool is_nan(Bits key) { return kKind == KeyKind::Float && key == kLast; }
-  /// What compares as elements do: -0 is equal to +0, and NaN, where it is one, to nothing.
+  /// A value that compares as the element does: -0 equals +0. NaN equals nothing in the processor's own types, and is
+  /// last of all in the others.
   static Ordered ordered(Bits x) {
     if constexpr (kKind == KeyKind::Float && std::is_same_v<Bits, Ordered>)
       return rising(x == kTop ? Bits{0} : x);

@@ -29,7 +29,7 @@ struct Adding {
   State join(State a, State b) const { return a + b; }
   T result(State s, std::int64_t) const { return s; }
   static T nothing() { return 0; }
-  /// To which the next element adds its own bits.
+  /// The state that the first element replaces by its own bits.
   static T neutral() { return -T{0}; }
 };
 
