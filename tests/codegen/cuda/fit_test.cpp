@@ -87,6 +87,14 @@ TEST_CASE("fit: a heavy reduction has one text for whole blocks and others", "[f
   CHECK(has(ta::pow(y / total + 1, 1.7) * logistic(y * total), nothing_held));
 }
 
+TEST_CASE("fit: rows that have an inner loop each share one text of it", "[fit]") {
+  const ta::Array x = ta::reshape(ta::asarray(ramp(3000 * 37)), {3000, 37});
+  const auto kernels = kernels_of(ta::max(x(ta::slice(), ta::slice(0, 30))), *ta::graph::find_target("sm_90"));
+  const auto has = [&](const char* part) { return kernels.front()->text.find(part) != std::string::npos; };
+  CHECK(has("u0 < (int)p.s0"));
+  CHECK_FALSE(has("_take("));
+}
+
 TEST_CASE("fit: numbers of 64 bits that are divided are heavy", "[fit]") {
   const ta::Array i = ta::astype(ta::asarray(ramp(4096)), ta::int64), k = ta::astype(i, ta::int32);
   ta::evaluate(i, k);
