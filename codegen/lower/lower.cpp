@@ -6,16 +6,16 @@
 namespace tarry::codegen {
 namespace {
 
-constexpr std::size_t kMostOfSlots = 512;  ///< statements of all slots of a point
-
-/// A map whose points compute the elements along short last axes, as many of these axes as make no long text.
+/// A map whose points compute the elements along short axes, as many of these axes as make no long text.
 void take_slots(Selection& selection, const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
                 graph::Group& walk, const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
-  for (graph::Dims slots = slot_axes(selection, walk, target); graph::element_count(slots.span()) > 1; slots.erase(0)) {
+  for (const SlotAxes& slots : slot_axes(selection, walk, target)) {
     graph::Group points = walk;
-    for (int i = 0; i < slots.size(); ++i) points.space.erase(points.space.size() - 1);
-    Selection of_slots = select(g, fusion, group, points, outputs, slots);
-    if (of_slots.lowered.ir.instrs.size() > kMostOfSlots) continue;
+    for (int axis = slots.extents.size(); axis-- > 0;)
+      if (slots.extents[axis] != 0) points.space.erase(axis);
+    Selection of_slots = select(g, fusion, group, points, outputs, slots.extents);
+    const KernelIr& ir = of_slots.lowered.ir;
+    if (ir.instrs.size() > kMostOfSlots || cost_of(ir) > slots.most_cost) continue;
     selection = std::move(of_slots);
     walk = std::move(points);
     return;

@@ -45,12 +45,25 @@ IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::Node
 }
 
 IndexMap slot_map(const graph::Group& group, const Dims& shape, const Dims& slots, std::int64_t slot) {
-  IndexMap m = home_map(group, shape, Coordinates::Points);
-  for (int d = m.size; d-- > 0;) {
-    const int axis = m[d].axis - group.space.size();
-    if (axis < 0) continue;
-    m[d] = {-1, slot % slots[axis], 0};
-    slot /= slots[axis];
+  IndexMap m;
+  int axis = -1, point = -1;
+  const auto next = [&] {
+    ++axis;
+    if (slots[axis] == 0) ++point;
+    return slots[axis] == 0 ? group.space[point] : slots[axis];
+  };
+  for (const std::int64_t extent : shape) {
+    if (extent == 1) {
+      m.push_back({-1, 0, 0});
+      continue;
+    }
+    while (next() == 1) continue;
+    if (slots[axis] == 0) {
+      m.push_back({point, 0, 1});
+    } else {
+      m.push_back({-1, slot % slots[axis], 0});
+      slot /= slots[axis];
+    }
   }
   return m;
 }

@@ -20,10 +20,6 @@ bool is_run(const Bounds& box, const Dims& space, const std::vector<int>& axes) 
   return true;
 }
 
-bool names_access(const Instr& in) {
-  return in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather;
-}
-
 /// By access: it is what guards test, and nothing else.
 std::vector<bool> tested(const KernelIr& ir, std::size_t accesses) {
   std::vector<bool> only(accesses);

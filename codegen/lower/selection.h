@@ -46,7 +46,8 @@ enum class Coordinates : std::uint8_t { Points, Outer };
 /// reduction's input, whose reduced one is the space's axis even at extent 1.
 graph::IndexMap home_map(const graph::Group& group, const graph::Dims& shape, Coordinates coordinates);
 graph::IndexMap point_map(const graph::Graph& g, const graph::Group& group, graph::NodeId reduce);
-/// The coordinates of slot number `slot` of a point: constants along the last axes, of extents `slots`.
+/// The coordinates of slot number `slot` of a point: constants along the axes that are slots. `slots`: by axis of the
+/// whole space, its extent where it is one, else 0.
 graph::IndexMap slot_map(const graph::Group& group, const graph::Dims& shape, const graph::Dims& slots,
                          std::int64_t slot);
 /// A value followed through views. Coordinates that cannot move are dropped, so that equal requests have equal keys.
@@ -60,8 +61,8 @@ bool contains(const Bounds& outer, const Bounds& inner);
 std::optional<Bounds> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Bounds box);
 
 /// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
-/// group goes over: the group itself, one way of a row-and-column one, or a map without its last axes, of extents
-/// `slots`: each point then stores an element for each place along them.
+/// group goes over: the group itself, one way of a row-and-column one, or a map without the axes of which `slots` has
+/// extents: each point then stores an element for each place along them.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
                  const std::vector<graph::GraphEdge>& outputs, const graph::Dims& slots = {});
 
@@ -72,9 +73,18 @@ using MergedAxes = std::vector<std::vector<int>>;
 MergedAxes merged_axes(const Selection& selection, const graph::Group& group);
 MergedAxes merge_axes(Selection& selection, const graph::Group& group);
 
-/// lower/slots.cpp: extents of the last axes of a map that are to be slots of one point: short ones along which boxes
-/// of updates end, or which keep loops over guarded rows short. Empty where there are none.
-graph::Dims slot_axes(const Selection& selection, const graph::Group& group, const graph::Target& target);
+/// lower/slots.cpp: axes of a map that may be slots of one point, as slot_map() takes them.
+struct SlotAxes {
+  graph::Dims extents;
+  double most_cost;  ///< of the statements of all slots
+};
+/// Those to try, in order. Short last axes along which boxes of updates end, or which keep loops over guarded rows
+/// short; short first axes whose elements share a part of their work.
+std::vector<SlotAxes> slot_axes(const Selection& selection, const graph::Group& group, const graph::Target& target);
+/// Statements of all slots of a point, at most; selection ends with more.
+inline constexpr std::size_t kMostOfSlots = 512;
+/// What the statements of a point cost.
+double cost_of(const KernelIr& ir);
 
 /// lower/row_column.cpp: the same of a row-and-column group, both ways in one, with stages. `walk` becomes what the
 /// schedule is for: `axis` the one along which memory lies; a plain group where one way has no outputs.
@@ -93,6 +103,10 @@ Lowered lower_levels(const graph::Graph& g, const graph::Group& group, const std
 
 /// lower/schedule.cpp: collapses dimensions, chooses a layout and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
+
+inline bool names_access(const Instr& in) {
+  return in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather;
+}
 
 /// True if a load of an access has a guard.
 inline bool is_guarded(const KernelIr& ir, std::size_t access) {

@@ -424,11 +424,13 @@ class Selector : private Instructions {
     };
     std::vector<Stored> all;
     numbers_values_ = true;  // many are equal at all slots
-    const std::int64_t count = graph::element_count(slots_.span());
+    std::int64_t count = 1;
+    for (const std::int64_t extent : slots_) count *= std::max<std::int64_t>(extent, 1);
     for (const GraphEdge& e : outputs) {
       for (std::int64_t slot = 0; slot < count; ++slot) {
         const IndexMap home = slot_map(group_, g_.shape(e.node), slots_, slot);
         all.push_back({e, home, value_at(e, home)});
+        if (ir_.instrs.size() > kMostOfSlots) return std::move(out_);
       }
     }
     for (const Stored& s : all)

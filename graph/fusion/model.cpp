@@ -34,16 +34,19 @@ KernelModel::KernelModel(const FusionGraph& f, const CostModel& cost, const Limi
 // --- Places ---------------------------------------------------------------------------------------------------------
 
 std::uint32_t KernelModel::intern(Place place) {
+  for (const AxisMap& m : place.dims) {
+    if (m.axis >= kGatheredAxis)
+      place.axes |= gathered_axes_[static_cast<std::size_t>(m.axis - kGatheredAxis)], place.gathered = true;
+    else if (m.axis >= 0)
+      place.axes |= 1u << m.axis;
+  }
+  trim(place);
   std::string key(reinterpret_cast<const char*>(place.box.data()), place.box.size() * sizeof(std::int64_t));
   key.push_back('|');
   if (place.loop != kNoId) key.append(reinterpret_cast<const char*>(&place.loop), sizeof place.loop);
   for (const AxisMap& m : place.dims) {
     const std::int64_t part[3] = {m.axis, m.start, m.step};
     key.append(reinterpret_cast<const char*>(part), sizeof part);
-    if (m.axis >= kGatheredAxis)
-      place.axes |= gathered_axes_[static_cast<std::size_t>(m.axis - kGatheredAxis)], place.gathered = true;
-    else if (m.axis >= 0)
-      place.axes |= 1u << m.axis;
   }
   const auto [it, fresh] = place_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(places_.size()));
   if (fresh) places_.push_back(std::move(place));
@@ -103,15 +106,8 @@ KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t
   const Place& from = places_[place];
   Place p;
   p.box = from.box;
-  if (input == 1 && f_.op_class(reader) == OpClass::Update && !f_.scatter(reader)) {
+  if (input == 1 && f_.op_class(reader) == OpClass::Update && !f_.scatter(reader))
     p.box = update_box(reader, from).value();
-    bool whole = true;
-    for (int a = 0; a < space_.size(); ++a) {
-      const auto i = static_cast<std::size_t>(a) * 2;
-      whole = whole && p.box[i] == 0 && p.box[i + 1] == space_[a];
-    }
-    if (whole) p.box.clear();
-  }
   for (int d = 0; d < s.map.size; ++d) {
     AxisMap m = s.map[d];
     if (m.axis == kGatheredAxis) {
@@ -393,7 +389,7 @@ std::uint32_t KernelModel::load(const Step& s) {
     for (int a = 0; a < space_.size(); ++a) {
       if (!(p.axes >> a & 1)) continue;
       const auto i = static_cast<std::size_t>(a) * 2;
-      elements *= p.box.empty() ? space_[a] : p.box[i + 1] - p.box[i];
+      elements *= p.box.empty() ? space_[a] : std::min(p.box[i + 1], space_[a]) - p.box[i];
     }
     if (p.loop != kNoId) elements *= static_cast<std::int64_t>(loop_extent(p.loop));
     buffers_[buffer].bytes += elements * static_cast<std::int64_t>(itemsize(g_.nodes[s.edge.node].dtype));
@@ -497,6 +493,8 @@ void KernelModel::count() {
   for (const Computed& c : requests_) {
     if (c.decided) continue;
     ++statements;
+    // Each slot along first axes knows whether it is in a box that ends along these alone.
+    if ((slots & 1) != 0 && g_.nodes[c.node].op == Op::Update && (ending_axes(c) & ~slots) == 0) continue;
     const double points = key_ == kNoId ? points_ / slots_without(places_[c.place], slots) : points_;
     const double times = key_ == kNoId || c.region == kPoint ? points : c.region == kOuter ? rows_ : per_row;
     double steps = c.loop != kNoId ? loop_extent(places_[c.place].loop) : 1;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -102,6 +103,7 @@ class KernelModel {
   [[nodiscard]] bool root(const GraphEdge& e) const { return root_[slot(e)]; }
 
  private:
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
   /// Coordinates of a kernel's space -> dimensions of a value, and where along the axes it is wanted.
   struct Place {
     std::vector<AxisMap> dims;
@@ -131,6 +133,9 @@ class KernelModel {
   bool holds_all();
   int unrelated();
   void count();
+  [[nodiscard]] std::uint32_t ending_axes() const;
+  [[nodiscard]] std::uint32_t ending_axes(const Computed& update) const;
+  [[nodiscard]] std::int64_t runs_along(int axis) const;
   [[nodiscard]] std::uint32_t slot_axes() const;
   [[nodiscard]] double slots_without(const Place& place, std::uint32_t slots) const;
   double scatter_seconds();
@@ -138,6 +143,8 @@ class KernelModel {
   std::uint32_t find_home(ShapeId shape, bool outer);
   std::uint32_t home_of(NodeId id);
   std::uint32_t intern(Place place);
+  static void trim(Place& place);
+  static bool is_everywhere(const std::vector<std::int64_t>& box);
   Step step(NodeId reader, int input, std::uint32_t place);
   Step make_step(NodeId reader, int input, std::uint32_t place);
   /// The find of a step: a request or one of the constants.

@@ -17,14 +17,15 @@ AxisMap KernelModel::gathered(NodeId gather, std::uint32_t place) {
   return {it->second, 0, 1};
 }
 
-/// Where a dense update gives its value, if anywhere: low and high along each axis of the space.
+/// Where a dense update gives its value, if anywhere: low and high along each axis of the space, to kUnbounded where
+/// the whole axis is meant.
 std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, const Place& place) const {
   const GraphNode& n = g_.nodes[update];
   const Dims& starts = g_.updates[n.payload].start;
   const Dims& extents = g_.shape(n.inputs[1].node);
   std::vector<std::int64_t> box = place.box;
   if (box.empty())
-    for (std::int64_t e : space_) box.insert(box.end(), {0, e});
+    for (int axis = 0; axis < space_.size(); ++axis) box.insert(box.end(), {0, kUnbounded});
   for (int d = 0; d < extents.size(); ++d) {
     const AxisMap& m = place.dims[static_cast<std::size_t>(d)];
     const std::int64_t from = m.start - starts[d];
@@ -35,22 +36,35 @@ std::optional<std::vector<std::int64_t>> KernelModel::update_box(NodeId update, 
     const auto [low, high] = preimage(from, m.step, extents[d]);
     const auto i = static_cast<std::size_t>(m.axis) * 2;
     box[i] = std::max(box[i], low);
-    box[i + 1] = std::min(box[i + 1], high);
+    box[i + 1] = std::min({box[i + 1], high, space_[m.axis]});
     if (box[i] >= box[i + 1]) return std::nullopt;
+    if (box[i] == 0 && box[i + 1] == space_[m.axis]) box[i + 1] = kUnbounded;
   }
   return box;
+}
+
+bool KernelModel::is_everywhere(const std::vector<std::int64_t>& box) {
+  for (std::size_t i = 0; i < box.size(); i += 2)
+    if (box[i] != 0 || box[i + 1] != kUnbounded) return false;
+  return true;
+}
+
+/// Where a value is wanted along axes that do not move it is all the same.
+void KernelModel::trim(Place& place) {
+  for (std::size_t axis = 0; axis * 2 < place.box.size(); ++axis) {
+    if ((place.axes >> axis & 1) != 0) continue;
+    place.box[axis * 2] = 0;
+    place.box[axis * 2 + 1] = kUnbounded;
+  }
+  if (is_everywhere(place.box)) place.box.clear();
 }
 
 /// The input that an update is everywhere in the place's box, or -1.
 int KernelModel::decide(NodeId update, std::uint32_t place) {
   const std::optional<std::vector<std::int64_t>> box = update_box(update, places_[place]);
   if (!box) return 0;
-  if (!places_[place].box.empty()) return *box == places_[place].box ? 1 : -1;
-  for (int a = 0; a < space_.size(); ++a) {
-    const auto i = static_cast<std::size_t>(a) * 2;
-    if ((*box)[i] != 0 || (*box)[i + 1] != space_[a]) return -1;
-  }
-  return 1;
+  const std::vector<std::int64_t>& wanted = places_[place].box;
+  return (wanted.empty() ? is_everywhere(*box) : *box == wanted) ? 1 : -1;
 }
 
 }  // namespace tarry::graph

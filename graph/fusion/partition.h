@@ -44,6 +44,9 @@ class Partition {
   /// True if one kernel does everything and computes each node once: no partition takes less.
   [[nodiscard]] bool ideal();
 
+  /// The place of a kernel in an order in which each comes after those that it loads from.
+  [[nodiscard]] std::uint32_t rank(KernelId k) const { return rank_[k]; }
+
   /// Moves. Each begins a trial; settle() works out the consequences and says whether the result is legal; then keep()
   /// or undo().
   void merge(KernelId a, KernelId b);

@@ -83,6 +83,35 @@ TEST_CASE("boxes: slots share what does not move along their axes", "[boxes]") {
   check_c_bits({m}, Schedule::Pointwise);
 }
 
+TEST_CASE("boxes: elements of a short first axis are slots of a point where each is a box of its own", "[boxes]") {
+  for (const char* name : {kCpu, "sm_90"}) {
+    const Lowered l = lowered(joined({{1, 50, 40}, {1, 50, 40}, {1, 50, 40}}, 0), name);
+    INFO(codegen::to_string(l.ir));
+    CHECK(l.args.extents == Dims{50 * 40});
+    CHECK(l.ir.guards.empty());
+    CHECK(count(l.ir, codegen::InstrKind::Store) == 3);
+    CHECK(count(l.ir, codegen::InstrKind::Load) == 3);
+    CHECK(l.bytes_written == 50 * 40 * 3 * 4);
+    CHECK(lowered(joined({{4, 50, 40}, {4, 50, 40}}, 0), name).args.extents == Dims{8 * 50 * 40});
+  }
+}
+
+TEST_CASE("boxes: slots along a first axis share what does not move along it", "[boxes]") {
+  Maker m;
+  GraphEdge x = m.leaf({50, 40});
+  for (int i = 0; i < 6; ++i) x = m.map(Op::Sin, {x});
+  m.g.roots = {m.map(Op::Multiply, {m.broadcast(x, {9, 50, 40}), m.leaf({9, 50, 40})})};
+  const Lowered l = lowered(m, "sm_90");
+  INFO(codegen::to_string(l.ir));
+  CHECK(l.args.extents == Dims{50 * 40});
+  CHECK(count(l.ir, codegen::InstrKind::Compute) == 6 + 9);
+  Maker cheap;
+  cheap.g.roots = {
+      cheap.map(Op::Multiply, {cheap.broadcast(cheap.leaf({50, 40}), {9, 50, 40}), cheap.leaf({9, 50, 40})})};
+  CHECK(lowered(cheap, "sm_90").args.extents == Dims{9, 50 * 40});
+  check_c_bits({m, cheap}, Schedule::Pointwise);
+}
+
 TEST_CASE("boxes: a box of whole rows is an interval of one axis", "[boxes]") {
   const Lowered rows = lowered(joined({{2, 30, 3}, {9, 30, 3}, {2, 30, 3}}, 0), kCpu);
   CHECK(rows.ir.rank == 1);
@@ -114,6 +143,7 @@ TEST_CASE("boxes: parts, borders, slots and stacks have the interpreter's bits i
     graphs.push_back(stacked({33, 7}, 3, d));
     graphs.push_back(stacked({70}, 4, d));
     graphs.push_back(joined({{2, 30, 3}, {9, 30, 3}, {2, 30, 3}}, 0, d));
+    graphs.push_back(joined({{1, 70, 5}, {1, 70, 5}, {1, 70, 5}}, 0, d));
     graphs.push_back(joined({{9, 2, 3}, {9, 30, 3}, {9, 2, 3}, {9, 1, 3}}, 1, d));
     graphs.push_back(joined({{40, 40, 1}, {40, 40, 2}}, 2, d));
     graphs.push_back(padded({20, 30, 3}, 2, d));
