@@ -144,9 +144,11 @@ std::vector<SlotAxes> slot_axes(const Selection& s, const graph::Group& group, c
     const std::int64_t count = graph::element_count(extents.span().first(static_cast<std::size_t>(dims)));
     const std::int64_t points = graph::element_count(group.space.span()) / count;
     if (points < kFewestPoints) continue;
-    const double all_slots = static_cast<double>(count) * cost, own = own_cost(s, dims);
-    if (runs(s, group, dims) == count || cost - own + own * static_cast<double>(count) < kSaves * all_slots)
-      all.push_back({extents, kSaves * all_slots});
+    const double most = kSaves * static_cast<double>(count) * cost, own = own_cost(s, dims);
+    if (runs(s, group, dims) == count)
+      all.push_back({extents, std::numeric_limits<double>::infinity()});
+    else if (cost - own + own * static_cast<double>(count) < most)
+      all.push_back({extents, most});
   }
   return all;
 }
