@@ -119,11 +119,20 @@ TARRY_ROUNDING(f32, float, f)
 TARRY_ROUNDING(f64, double, )
 // fmod is exact: |a| = ma 2^(ea-1075), |b| = mb 2^(eb-1075), and (ma 2^(ea-eb)) mod mb in steps of 11 bits, which is what
 // 64 bits hold beside a 53-bit rest. A float32 result is exact in float32 too, so that dtype goes through float64.
+// A quotient of fewer than 53 bits, rounded, is the whole one or the next: both rests are multiples of b's last bit and
+// no larger than b, so that one fused operation, or float64 for float32 and 29 bits, has them exactly.
 //== fmod_f64 : core
 #ifdef __CUDACC__
 TARRY_FN double tarry_fmod_f64(double a, double b) { return fmod(a, b); }
 #else
 TARRY_FN double tarry_fmod_f64(double a, double b) {
+#if defined(__FMA__) || defined(__aarch64__)
+  const double size = __builtin_fabs(a), by = __builtin_fabs(b), whole = __builtin_trunc(size / by);
+  if ((whole < 4503599627370496.0) & (by < __builtin_inf())) {
+    const double some = __builtin_fma(-whole, by, size);
+    return __builtin_copysign(some + (some < 0 ? by : 0), a);
+  }
+#endif
   const tarry_u64 infinity = 0x7ff0000000000000ull, hidden = 0x0010000000000000ull;
   tarry_u64 sign = tarry_bits_f64(a) & 0x8000000000000000ull;
   tarry_u64 ua = tarry_bits_f64(a) ^ sign, ub = tarry_bits_f64(b) & 0x7fffffffffffffffull;
@@ -147,14 +156,21 @@ TARRY_FN double tarry_fmod_f64(double a, double b) {
 #ifdef __CUDACC__
 TARRY_FN float tarry_fmod_f32(float a, float b) { return fmodf(a, b); }
 #else
-TARRY_FN float tarry_fmod_f32(float a, float b) { return (float)tarry_fmod_f64((double)a, (double)b); }
+TARRY_FN float tarry_fmod_f32(float a, float b) {
+  const double size = __builtin_fabs((double)a), by = __builtin_fabs((double)b), whole = __builtin_trunc(size / by);
+  if ((whole < 536870912.0) & (by < __builtin_inf())) {
+    const double some = size - whole * by;
+    return (float)__builtin_copysign(some + (some < 0 ? by : 0), (double)a);
+  }
+  return (float)tarry_fmod_f64((double)a, (double)b);
+}
 #endif
 //== modulo : core : remainder
 #define TARRY_MODULO(S, T, U) \
   TARRY_FN T tarry_remainder_##S(T a, T b) { \
     T rest = tarry_fmod_##S(a, b); \
     T zero = tarry_from_bits_##S(tarry_bits_##S(b) & ~((U)-1 >> 1)); \
-    T moved = (rest < 0) != (b < 0) ? rest + b : rest; \
+    T moved = rest + tarry_from_bits_##S(tarry_bits_##S(b) & -(U)((rest < 0) != (b < 0))); \
     return rest == 0 ? zero : moved; \
   }
 //== modulo_f32 : modulo fmod_f32
