@@ -26,6 +26,12 @@ bool is_long(const Instr& instr) {
   return instr.kind == InstrKind::Compute && info.ulp32 > 0 && info.cost >= 9 && !is_root(instr.op);
 }
 
+/// A function of angles that are all near has a text of its own, which becomes vectors (codegen/prelude/trig_f64.h).
+bool has_near(const Instr& instr) {
+  const bool turns = instr.op == Op::Sin || instr.op == Op::Cos || instr.op == Op::Tan;
+  return turns && (instr.dtype == float32 || instr.dtype == float64);
+}
+
 /// The address of an array's element at `here` instead of i.
 std::string address(const std::string& element, std::string_view i) {
   return fmt::format("&{}here]", std::string_view(element).substr(0, element.size() - 1 - i.size()));
@@ -349,12 +355,31 @@ std::string CWriter::run_function(Value v, const std::vector<bool>& in_order) {
         each_array("for (int l = 0; l < lanes; ++l) {{ TARRY_SCALAR; last{k}[l] = x{k}[l < n ? l : 0]; }}");
         close();
         close();
-        open_loop("i", "0", "whole");
-        line(fmt::format("to[i] = {};", value("x", "i")));
-        close();
-        open("if (whole < n)");
+        const auto all = [&](const auto& of) {
+          open_loop("i", "0", "whole");
+          line(fmt::format("to[i] = {};", of("x", "i")));
+          close();
+          line(fmt::format("if (whole < n) for (int l = 0; l < lanes; ++l) rest[l] = {};", of("last", "l")));
+        };
         line(fmt::format("{} rest[lanes] __attribute__((aligned(64)));", c_type(instr.dtype)));
-        line(fmt::format("for (int l = 0; l < lanes; ++l) rest[l] = {};", value("last", "l")));
+        if (has_near(instr)) {
+          const std::string suffix = instr.dtype == float32 ? "f32" : "f64";
+          line(fmt::format("{} far = 0;", instr.dtype == float32 ? "tarry_u32" : "tarry_u64"));
+          open_loop("i", "0", "n");
+          line(fmt::format("far |= tarry_far_{}(x0[i]);", suffix));
+          close();
+          open("if (far == 0)");
+          all([&](std::string_view array, std::string_view index) {
+            return fmt::format("tarry_{}_near_{}({}0[{}])", graph::info(instr.op).name, suffix, array, index);
+          });
+          close();
+          open("else");
+          all(value);
+          close();
+        } else {
+          all(value);
+        }
+        open("if (whole < n)");
         line("if (n > lanes) for (int l = 0; l < lanes; ++l) to[n - lanes + l] = rest[l];");
         line("else for (int l = 0; l < n; ++l) { TARRY_SCALAR; to[l] = rest[l]; }");
         close();

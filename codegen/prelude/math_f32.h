@@ -211,8 +211,16 @@ TARRY_FN float tarry_pow_f32(float x, float y) {
 // multiplied as in angle_far_f64. Here 96 do, selected and not loaded, so that loops become vectors.
 //== angle_f32 : angle_f64
 #ifndef __CUDACC__
-TARRY_FN struct tarry_angle_f64 tarry_angle_f32(float x) {
+TARRY_FN tarry_u32 tarry_far_f32(float x) { return !(tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu) < 0x1p20f); }
+TARRY_FN struct tarry_angle_f64 tarry_angle_near_f32(float x) {
   struct tarry_angle_f64 angle;
+  double shifted = (double)x * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = shifted - 0x1.8p52;
+  angle.r = ((double)x - n * 0x1.921fb54400000p0) - n * 0x1.0b4611a626331p-34;
+  angle.quadrant = tarry_bits_f64(shifted);
+  return angle;
+}
+TARRY_FN struct tarry_angle_f64 tarry_angle_f32(float x) {
+  struct tarry_angle_f64 near = tarry_angle_near_f32(x), angle;
   tarry_u64 u = tarry_bits_f32(x), m = (u & 0x007fffffu) | 0x00800000u;
   tarry_i64 at = (tarry_i64)(u >> 23) - 120, shift = at & 31;
   tarry_u64 upper = (at & 32) != 0 ? 0xa2f9836e4e441529ull : 0x00000000a2f9836eull;  // of words (0, 1) + at / 32
@@ -226,10 +234,8 @@ TARRY_FN struct tarry_angle_f64 tarry_angle_f32(float x) {
   double high = tarry_from_bits_f64(0x4330000000000000ull | (rest >> 31)) - (0x1p52 + 0x1p30);
   double low = tarry_from_bits_f64(0x4330000000000000ull | (rest & 0x7fffffffu)) - 0x1p52;
   double far = high * 0x1.921fb54442d18p-31 + low * 0x1.921fb54442d18p-62;
-  double shifted = (double)x * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = shifted - 0x1.8p52;
-  double near = ((double)x - n * 0x1.921fb54400000p0) - n * 0x1.0b4611a626331p-34;
-  angle.r = x < 0x1p20f ? near : far;
-  angle.quadrant = x < 0x1p20f ? tarry_bits_f64(shifted) : turns >> 62;
+  angle.r = x < 0x1p20f ? near.r : far;
+  angle.quadrant = x < 0x1p20f ? near.quadrant : turns >> 62;
   return angle;
 }
 #endif
@@ -259,6 +265,11 @@ TARRY_FN float tarry_wave_f32(double r, tarry_u64 quadrant) {
 #ifdef __CUDACC__
 TARRY_FN float tarry_sin_f32(float x) { return sinf(x); }
 #else
+TARRY_FN float tarry_sin_near_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  struct tarry_angle_f64 angle = tarry_angle_near_f32(tarry_from_bits_f32(tarry_bits_f32(x) ^ sign));
+  return tarry_from_bits_f32(tarry_bits_f32(tarry_wave_f32(angle.r, angle.quadrant)) ^ sign);
+}
 TARRY_FN float tarry_sin_f32(float x) {
   tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
   float size = tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
@@ -271,6 +282,10 @@ TARRY_FN float tarry_sin_f32(float x) {
 #ifdef __CUDACC__
 TARRY_FN float tarry_cos_f32(float x) { return cosf(x); }
 #else
+TARRY_FN float tarry_cos_near_f32(float x) {
+  struct tarry_angle_f64 angle = tarry_angle_near_f32(tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu));
+  return tarry_wave_f32(angle.r, angle.quadrant + 1);
+}
 TARRY_FN float tarry_cos_f32(float x) {
   float size = tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu);
   struct tarry_angle_f64 angle = tarry_angle_f32(size);
@@ -282,13 +297,19 @@ TARRY_FN float tarry_cos_f32(float x) {
 #ifdef __CUDACC__
 TARRY_FN float tarry_tan_f32(float x) { return tanf(x); }
 #else
+TARRY_FN float tarry_slope_f32(struct tarry_angle_f64 angle) {
+  double s = tarry_sin_core_f32(angle.r), c = tarry_cos_core_f32(angle.r);
+  return (float)(((angle.quadrant & 1) != 0 ? -c : s) / ((angle.quadrant & 1) != 0 ? s : c));
+}
+TARRY_FN float tarry_tan_near_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  float y = tarry_slope_f32(tarry_angle_near_f32(tarry_from_bits_f32(tarry_bits_f32(x) ^ sign)));
+  return tarry_from_bits_f32(tarry_bits_f32(y) ^ sign);
+}
 TARRY_FN float tarry_tan_f32(float x) {
   tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
   float size = tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
-  struct tarry_angle_f64 angle = tarry_angle_f32(size);
-  double s = tarry_sin_core_f32(angle.r), c = tarry_cos_core_f32(angle.r);
-  float y = (float)(((angle.quadrant & 1) != 0 ? -c : s) / ((angle.quadrant & 1) != 0 ? s : c));
-  y = tarry_from_bits_f32(tarry_bits_f32(y) ^ sign);
+  float y = tarry_from_bits_f32(tarry_bits_f32(tarry_slope_f32(tarry_angle_f32(size))) ^ sign);
   return size <= 0x1.fffffep127f ? y : tarry_from_bits_f32(0x7fc00000u);
 }
 #endif

@@ -53,8 +53,10 @@ TARRY_FN struct tarry_angle_f64 tarry_angle_far_f64(double x) {
   return angle;
 }
 #endif
+// Loops over angles that are all near are vectors; a far one makes them go element by element.
 //== angle_full_f64 : angle_near_f64 angle_far_f64
 #ifndef __CUDACC__
+TARRY_FN tarry_u64 tarry_far_f64(double x) { return !(tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull) < 0x1p20); }
 TARRY_FN struct tarry_angle_f64 tarry_angle_full_f64(double x) {
   if (x < 0x1p20) return tarry_angle_near_f64(x);
   return tarry_angle_far_f64(x);
@@ -91,12 +93,16 @@ TARRY_FN double tarry_wave_f64(double r, tarry_u64 quadrant) {
 #ifdef __CUDACC__
 TARRY_FN double tarry_sin_f64(double x) { return sin(x); }
 #else
+TARRY_FN double tarry_sin_near_f64(double x) {
+  tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
+  struct tarry_angle_f64 angle = tarry_angle_near_f64(tarry_from_bits_f64(tarry_bits_f64(x) ^ sign));
+  return tarry_from_bits_f64(tarry_bits_f64(tarry_wave_f64(angle.r, angle.quadrant)) ^ sign);
+}
 TARRY_FN double tarry_sin_f64(double x) {
   tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
   double size = tarry_from_bits_f64(tarry_bits_f64(x) ^ sign);
   struct tarry_angle_f64 angle = tarry_angle_full_f64(size);
-  double y = tarry_wave_f64(angle.r, angle.quadrant);
-  y = tarry_from_bits_f64(tarry_bits_f64(y) ^ sign);
+  double y = tarry_from_bits_f64(tarry_bits_f64(tarry_wave_f64(angle.r, angle.quadrant)) ^ sign);
   return size <= 0x1.fffffffffffffp1023 ? y : tarry_from_bits_f64(0x7ff8000000000000ull);
 }
 #endif
@@ -104,6 +110,10 @@ TARRY_FN double tarry_sin_f64(double x) {
 #ifdef __CUDACC__
 TARRY_FN double tarry_cos_f64(double x) { return cos(x); }
 #else
+TARRY_FN double tarry_cos_near_f64(double x) {
+  struct tarry_angle_f64 angle = tarry_angle_near_f64(tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull));
+  return tarry_wave_f64(angle.r, angle.quadrant + 1);
+}
 TARRY_FN double tarry_cos_f64(double x) {
   double size = tarry_from_bits_f64(tarry_bits_f64(x) & 0x7fffffffffffffffull);
   struct tarry_angle_f64 angle = tarry_angle_full_f64(size);
@@ -115,13 +125,19 @@ TARRY_FN double tarry_cos_f64(double x) {
 #ifdef __CUDACC__
 TARRY_FN double tarry_tan_f64(double x) { return tan(x); }
 #else
+TARRY_FN double tarry_slope_f64(struct tarry_angle_f64 angle) {
+  double s = tarry_sin_core_f64(angle.r), c = tarry_cos_core_f64(angle.r);
+  return ((angle.quadrant & 1) != 0 ? -c : s) / ((angle.quadrant & 1) != 0 ? s : c);
+}
+TARRY_FN double tarry_tan_near_f64(double x) {
+  tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
+  double y = tarry_slope_f64(tarry_angle_near_f64(tarry_from_bits_f64(tarry_bits_f64(x) ^ sign)));
+  return tarry_from_bits_f64(tarry_bits_f64(y) ^ sign);
+}
 TARRY_FN double tarry_tan_f64(double x) {
   tarry_u64 sign = tarry_bits_f64(x) & 0x8000000000000000ull;
   double size = tarry_from_bits_f64(tarry_bits_f64(x) ^ sign);
-  struct tarry_angle_f64 angle = tarry_angle_full_f64(size);
-  double s = tarry_sin_core_f64(angle.r), c = tarry_cos_core_f64(angle.r);
-  double y = ((angle.quadrant & 1) != 0 ? -c : s) / ((angle.quadrant & 1) != 0 ? s : c);
-  y = tarry_from_bits_f64(tarry_bits_f64(y) ^ sign);
+  double y = tarry_from_bits_f64(tarry_bits_f64(tarry_slope_f64(tarry_angle_full_f64(size))) ^ sign);
   return size <= 0x1.fffffffffffffp1023 ? y : tarry_from_bits_f64(0x7ff8000000000000ull);
 }
 #endif
