@@ -11,13 +11,17 @@ Edge computed(Op op, const Edge& x, Where where) { return record_map(op, {{x, 0}
 Edge computed(Op op, const Edge& a, const Argument& b, Where where) { return record_map(op, {{a, 0}, b}, where); }
 Edge inverse(const Edge& x, Where where) { return record_map(Op::Divide, {{Edge(), 1.0}, {x, 0}}, where); }
 
-/// x^2 to x^5, each product rounded.
+/// x^2 to x^8, each product rounded: up to seven roundings, 3.5 units in the last place.
 Edge product(const Edge& x, int count, Where where) {
   const Edge square = computed(Op::Square, x, where);
   if (count == 2) return square;
   if (count == 3) return computed(Op::Multiply, square, {x, 0}, where);
   const Edge fourth = computed(Op::Square, square, where);
-  return count == 4 ? fourth : computed(Op::Multiply, fourth, {x, 0}, where);
+  if (count == 4) return fourth;
+  if (count == 5) return computed(Op::Multiply, fourth, {x, 0}, where);
+  if (count == 8) return computed(Op::Square, fourth, where);
+  const Edge sixth = computed(Op::Multiply, fourth, {square, 0}, where);
+  return count == 6 ? sixth : computed(Op::Multiply, sixth, {x, 0}, where);
 }
 
 /// A root, or x times it, or one over that. pow has no minus: of -0 it is that of 0, of -inf that of inf.
@@ -36,9 +40,9 @@ Edge halves(const Edge& given, double exponent, Where where) {
 
 std::optional<Edge> known_power(const Argument& x, Scalar exponent, Where where) {
   const double number = exponent.to_double();
-  const bool is_small = number >= 1 && number <= 5 && number == static_cast<int>(number);
-  const bool is_other =
-      number == 0.5 || number == 1.5 || number == -0.5 || number == -1.5 || number == -1 || number == -2;
+  const bool is_small = number >= 1 && number <= 8 && number == static_cast<int>(number);
+  const bool is_inverse = number <= -1 && number >= -4 && number == static_cast<int>(number);
+  const bool is_other = is_inverse || number == 0.5 || number == 1.5 || number == -0.5 || number == -1.5;
   if (!x.edge || x.edge.node()->dtype == bool_ || exponent.kind() == Scalar::Kind::Bool || (!is_small && !is_other))
     return {};
   const std::array<Argument, 2> both{x, {Edge(), exponent}};
@@ -51,7 +55,7 @@ std::optional<Edge> known_power(const Argument& x, Scalar exponent, Where where)
   if (number == 1) return e;
   if (is_small) return product(e, static_cast<int>(number), where);
   if (number == -1) return inverse(e, where);
-  if (number == -2) return computed(Op::Square, inverse(e, where), where);
+  if (is_inverse) return product(inverse(e, where), static_cast<int>(-number), where);
   return halves(e, number, where);
 }
 
