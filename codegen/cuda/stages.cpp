@@ -193,7 +193,7 @@ bool is_near(int more, int less) { return 4 * more <= 5 * less; }
 bool is_long(const KernelIr& ir) {
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
   if (ir.staged() && !ir.loops.empty()) return false;
-  for (std::size_t loop = 0; loop < ir.loops.size() && !in_columns; ++loop)
+  for (std::size_t loop = 0; loop < ir.loops.size(); ++loop)
     if (ir.steps_of(loop) == 0) return true;
   return fits_one_step(ir, in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir));
 }

@@ -88,7 +88,8 @@ class States {
   }
 
   /// Operands of Chan's merge of a node of na with one of nb elements: na and w = nb / (na + nb), which is 0.5 exactly
-  /// for equal counts. A division is long, so the tree asks for one share per level.
+  /// for equal counts. A division is long, so the tree asks for one share per level. In float64 counts are exact, and
+  /// what each element stands for cancels: a step's share is a constant.
   void shares() {
     std::string fields;
     for (const std::uint32_t i : stage_.reductions)
@@ -107,7 +108,8 @@ class States {
         if (even)
           out_.line(fmt::format("h.w{} = ({})0.5;", i, type));
         else
-          out_.line(fmt::format("h.w{0} = ({1})(nb{2}) / ({1})((na + nb){2});", i, type, times));
+          out_.line(fmt::format("h.w{0} = ({1})(nb{2}) / ({1})((na + nb){2});", i, type,
+                                ir_.reductions[i].dtype == float64 ? "" : times));
       }
       out_.line("return h;");
       out_.close();
