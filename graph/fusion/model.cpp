@@ -153,6 +153,7 @@ KernelCost KernelModel::evaluate(KernelId id, const Kernel& kernel, const std::v
   loaded_.clear();
   readings_.clear();
   stored_bytes_ = 0;
+  apart_bytes_ = 0;
   row_kernel_ = ambiguous_ = nests_ = gathers_ = false;
   if (kernel.members.empty()) {
     out_.legal = true;
@@ -392,7 +393,10 @@ std::uint32_t KernelModel::load(const Step& s) {
       elements *= p.box.empty() ? space_[a] : std::min(p.box[i + 1], space_[a]) - p.box[i];
     }
     if (p.loop != kNoId) elements *= static_cast<std::int64_t>(loop_extent(p.loop));
-    buffers_[buffer].bytes += elements * static_cast<std::int64_t>(itemsize(g_.nodes[s.edge.node].dtype));
+    const std::int64_t bytes = elements * static_cast<std::int64_t>(itemsize(g_.nodes[s.edge.node].dtype));
+    buffers_[buffer].bytes += bytes;
+    if (p.loop != kNoId && moves_everywhere(p) && stride_along(s, kLoopAxis) == 1)
+      apart_bytes_ += static_cast<double>(bytes) * (std::min(cost_.apart, loop_extent(p.loop)) - 1);
   }
   return varies ? kVaryingLoad : kLoad;
 }
@@ -485,7 +489,7 @@ bool KernelModel::check_reductions() {
 
 void KernelModel::count() {
   const bool empty = points_ == 0 && rows_ == 0;
-  double bytes = empty ? 0 : static_cast<double>(stored_bytes_);
+  double bytes = empty ? 0 : static_cast<double>(stored_bytes_) + apart_bytes_;
   for (const Buffer& b : buffers_) bytes += static_cast<double>(std::min(b.bytes, g_.bytes(b.edge.node)));
   double instructions = 0, statements = 0;
   const double per_row = std::max(points_ / cost_.points_per_row_value, rows_);
@@ -526,21 +530,32 @@ Walk KernelModel::walk() const {
 
 /// The axis of the space along which what is loaded lies side by side.
 int KernelModel::contiguous_axis(const Step& s) const {
+  for (int axis = 0; axis < space_.size(); ++axis)
+    if (stride_along(s, axis) == 1) return axis;
+  return -1;
+}
+
+/// True if no two points of the space read the same: caches keep what several do.
+bool KernelModel::moves_everywhere(const Place& place) const {
+  for (int axis = 0; axis < space_.size(); ++axis)
+    if (space_[axis] > 1 && (place.axes >> axis & 1) == 0) return false;
+  return true;
+}
+
+/// Elements between neighbours along an axis of what is loaded; 0 where its memory has another shape.
+std::int64_t KernelModel::stride_along(const Step& s, int axis) const {
   const std::vector<AxisMap>& dims = places_[s.place].dims;
   const Dims& shape = g_.shape(s.edge.node);
-  if (s.memory || static_cast<int>(dims.size()) != shape.size()) return -1;  // under another shape
+  if (s.memory || static_cast<int>(dims.size()) != shape.size()) return 0;
   Dims strides = row_major_strides(shape.span());
   if (f_.op_class(s.edge.node) == OpClass::Leaf) {
     const LeafLayout& layout = g_.leaves[g_.nodes[s.edge.node].payload];
     if (!layout.contiguous) strides = layout.strides;
   }
-  for (int axis = 0; axis < space_.size(); ++axis) {
-    std::int64_t stride = 0;
-    for (int d = 0; d < shape.size(); ++d)
-      if (dims[static_cast<std::size_t>(d)].axis == axis) stride += dims[static_cast<std::size_t>(d)].step * strides[d];
-    if (stride == 1) return axis;
-  }
-  return -1;
+  std::int64_t stride = 0;
+  for (int d = 0; d < shape.size(); ++d)
+    if (dims[static_cast<std::size_t>(d)].axis == axis) stride += dims[static_cast<std::size_t>(d)].step * strides[d];
+  return stride;
 }
 
 bool KernelModel::computes_once() {

@@ -155,6 +155,8 @@ class KernelModel {
   std::uint32_t want_for(NodeId member, int input, std::uint32_t place);
   std::uint32_t load(const Step& s);
   [[nodiscard]] int contiguous_axis(const Step& s) const;
+  [[nodiscard]] bool moves_everywhere(const Place& place) const;
+  [[nodiscard]] std::int64_t stride_along(const Step& s, int axis) const;
   std::uint32_t request(NodeId node, std::uint32_t place);
   int decide(NodeId update, std::uint32_t place);
   std::uint32_t nest(NodeId reduce, std::uint32_t place);
@@ -225,6 +227,7 @@ class KernelModel {
   std::vector<std::uint32_t> met_by_;  // by node: the kernel that met it last
   NumberTable seen_, seen_loads_, seen_buffers_;
   std::int64_t stored_bytes_ = 0;
+  double apart_bytes_ = 0;  // that loops of threads read apart, beyond those that are counted once
   struct Loaded {
     std::uint32_t buffer;
     Step step;

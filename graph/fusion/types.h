@@ -37,6 +37,8 @@ struct CostModel {
   double points_per_row_value;      ///< points of a reduction that share one evaluation of what does not vary along it
   std::int64_t longest_row_column;  ///< extent of the axes of a row-and-column group: one thread block folds a row's
                                     ///< partial states
+  double apart;  ///< reads of memory that a thread's loop walks beside others, at most: bytes counted
+                 ///< for each byte
 };
 
 struct Limits {

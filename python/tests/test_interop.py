@@ -114,8 +114,8 @@ def test_dlpack_says_read_only_but_for_a_copy():
 def test_memory_of_a_gpu_is_shown_only_where_there_is_one():
     x = ta.asarray([1.0, 2.0])
     assert not hasattr(x, "__cuda_array_interface__")
-    with ta.Scope(device=ta.default_device()):
-        assert hasattr(x + 1, "__cuda_array_interface__") == (ta.default_device() != ta.cpu)
+    placed = ta.asarray([1.0, 2.0], device=ta.default_device())
+    assert hasattr(placed + 1, "__cuda_array_interface__") == (ta.default_device() != ta.cpu)
     with ta.Scope(device=ta.cpu):
         assert not hasattr((x + 1).evaluate(), "__cuda_array_interface__")
 

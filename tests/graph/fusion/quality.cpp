@@ -197,6 +197,26 @@ bool is_counted(const codegen::Instr& in) {
          in.kind == codegen::InstrKind::Inside;
 }
 
+/// The bytes that loops of threads read beside each other, none of them twice, beyond those that are counted once.
+double bytes_apart(const codegen::Lowered& l, const CostModel& cost) {
+  double bytes = 0;
+  for (const codegen::Access& a : l.ir.accesses) {
+    if (a.store || a.buffer == codegen::kNone || a.loop == codegen::kNone || a.step != codegen::StrideClass::One)
+      continue;
+    const auto steps = static_cast<double>(l.scalars[l.ir.loops[a.loop]].constant);
+    double read = steps * static_cast<double>(itemsize(l.ir.buffers[a.buffer]));
+    bool everywhere = l.ir.is_map() || l.args.reduced == 1 || a.reduced != codegen::StrideClass::Zero;
+    if (!l.ir.is_map()) read *= static_cast<double>(l.args.reduced);
+    for (std::size_t d = 0; d < a.strides.size(); ++d) {
+      const std::int64_t extent = l.args.extents[static_cast<int>(d)];
+      everywhere = everywhere && (extent == 1 || a.strides[d] != codegen::StrideClass::Zero);
+      read *= static_cast<double>(extent);
+    }
+    if (everywhere) bytes += read * (std::min(cost.apart, steps) - 1);
+  }
+  return bytes;
+}
+
 /// Those of a point. Its slots have the same ones, each in its own words.
 double statements_of(const codegen::Lowered& l, std::size_t outputs) {
   std::set<std::pair<Op, std::uint32_t>> of_slots;
@@ -313,7 +333,8 @@ Measured measure(const Graph& g, const Fusion& fusion, const Target& target) {
       want(e);
     }
     ++m.launches;
-    m.seconds += static_cast<double>(l.bytes_read + l.bytes_written) / cost.bytes_per_second + cost.seconds_per_launch;
+    m.seconds += (static_cast<double>(l.bytes_read + l.bytes_written) + bytes_apart(l, cost)) / cost.bytes_per_second +
+                 cost.seconds_per_launch;
     work += instructions(l, cost.points_per_row_value);
     statements += statements_of(l, wanted[group].size());
   }
