@@ -14,13 +14,13 @@ static __attribute__((noinline)) void tarry_exp_f32_run(tarry_i64 n, float* to, 
       for (int l = 0; l < lanes; ++l) { TARRY_SCALAR; last0[l] = x0[l < n ? l : 0]; }
     }
   }
+  float rest[lanes] __attribute__((aligned(64)));
   TARRY_INDEPENDENT TARRY_ROLLED
   for (tarry_i64 i = 0; i < whole; ++i) {
     to[i] = tarry_exp_f32(x0[i]);
   }
+  if (whole < n) for (int l = 0; l < lanes; ++l) rest[l] = tarry_exp_f32(last0[l]);
   if (whole < n) {
-    float rest[lanes] __attribute__((aligned(64)));
-    for (int l = 0; l < lanes; ++l) rest[l] = tarry_exp_f32(last0[l]);
     if (n > lanes) for (int l = 0; l < lanes; ++l) to[n - lanes + l] = rest[l];
     else for (int l = 0; l < n; ++l) { TARRY_SCALAR; to[l] = rest[l]; }
   }
