@@ -6,6 +6,8 @@
 namespace tarry::codegen {
 namespace {
 
+constexpr std::size_t kMostText = 8192;  ///< statements of slots, counted for each guard: loops are cut where one ends
+
 /// A map whose points compute the elements along short axes, as many of these axes as make no long text.
 void take_slots(Selection& selection, const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
                 graph::Group& walk, const std::vector<graph::GraphEdge>& outputs, const graph::Target& target) {
@@ -15,7 +17,8 @@ void take_slots(Selection& selection, const graph::Graph& g, const graph::Fusion
       if (slots.extents[axis] != 0) points.space.erase(axis);
     Selection of_slots = select(g, fusion, group, points, outputs, slots.extents);
     const KernelIr& ir = of_slots.lowered.ir;
-    if (ir.instrs.size() > kMostOfSlots || cost_of(ir) > slots.most_cost) continue;
+    const bool is_long = ir.instrs.size() > kMostOfSlots || ir.instrs.size() * (ir.guards.size() + 1) > kMostText;
+    if (is_long || cost_of(ir) > slots.most_cost) continue;
     selection = std::move(of_slots);
     walk = std::move(points);
     return;

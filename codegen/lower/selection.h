@@ -82,7 +82,7 @@ struct SlotAxes {
 /// short; short first axes whose elements share a part of their work.
 std::vector<SlotAxes> slot_axes(const Selection& selection, const graph::Group& group, const graph::Target& target);
 /// Statements of all slots of a point, at most; selection ends with more.
-inline constexpr std::size_t kMostOfSlots = 1024;
+inline constexpr std::size_t kMostOfSlots = 512;
 /// What the statements of a point cost.
 double cost_of(const KernelIr& ir);
 

@@ -40,7 +40,7 @@ std::int64_t KernelModel::runs_along(int axis) const {
 /// Bits: short axes of a map, the last ones where the boxes of updates end along them, or the first ones where a part
 /// of the work is the same along them. A point computes what does not move along them once for all of its slots there.
 std::uint32_t KernelModel::slot_axes() const {
-  constexpr std::int64_t kMostLast = 8, kFewestPoints = 32, kMostOfSlots = 1024;
+  constexpr std::int64_t kMostLast = 8, kFewestPoints = 32, kMostOfSlots = 512;
   constexpr double kMostFirst = 192, kSaves = 0.75;
   if (key_ != kNoId || scatter_ != kNoId || nests_) return 0;
   const std::uint32_t ends = ending_axes();
