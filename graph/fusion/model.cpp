@@ -40,7 +40,8 @@ std::uint32_t KernelModel::intern(Place place) {
     else if (m.axis >= 0)
       place.axes |= 1u << m.axis;
   }
-  trim(place);
+  if (key_ == kNoId) trim(place);  // only maps have slots, of which boxes tell where they end
+  if (is_everywhere(place.box)) place.box.clear();
   std::string key(reinterpret_cast<const char*>(place.box.data()), place.box.size() * sizeof(std::int64_t));
   key.push_back('|');
   if (place.loop != kNoId) key.append(reinterpret_cast<const char*>(&place.loop), sizeof place.loop);

@@ -56,7 +56,6 @@ void KernelModel::trim(Place& place) {
     place.box[axis * 2] = 0;
     place.box[axis * 2 + 1] = kUnbounded;
   }
-  if (is_everywhere(place.box)) place.box.clear();
 }
 
 /// The input that an update is everywhere in the place's box, or -1.
