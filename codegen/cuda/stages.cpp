@@ -187,14 +187,14 @@ int work(const KernelIr& ir, const StagePlan& plan) {
 }
 bool is_near(int more, int less) { return 4 * more <= 5 * less; }
 
-/// True if the text of a thread had better go over its elements in a loop, one after the other. Along a row the rounds
-/// of an inner loop follow each other anyhow; columns load for several at once. Stages that find values of such a loop
-/// held must not go through it again.
+/// True if the text of a thread had better go over its elements in a loop, one after the other. The rounds of an inner
+/// loop follow each other anyhow, and keep memory busy by themselves. Stages that find values of such a loop held must
+/// not go through it again.
 bool is_long(const KernelIr& ir) {
-  const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
   if (ir.staged() && !ir.loops.empty()) return false;
   for (std::size_t loop = 0; loop < ir.loops.size(); ++loop)
     if (ir.steps_of(loop) == 0) return true;
+  const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
   return fits_one_step(ir, in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir));
 }
 

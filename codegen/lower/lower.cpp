@@ -1,6 +1,8 @@
 // lower(): the steps of selection.h in order.
 #include "codegen/lower/lower.h"
 
+#include <iterator>
+
 #include "codegen/lower/selection.h"
 
 namespace tarry::codegen {
@@ -17,7 +19,8 @@ void take_slots(Selection& selection, const graph::Graph& g, const graph::Fusion
       if (slots.extents[axis] != 0) points.space.erase(axis);
     Selection of_slots = select(g, fusion, group, points, outputs, slots.extents);
     const KernelIr& ir = of_slots.lowered.ir;
-    const bool is_long = ir.instrs.size() > kMostOfSlots || ir.instrs.size() * (ir.guards.size() + 1) > kMostText;
+    const bool is_long =
+        std::ssize(ir.instrs) > graph::SlotLimits::statements || ir.instrs.size() * (ir.guards.size() + 1) > kMostText;
     if (is_long || cost_of(ir) > slots.most_cost) continue;
     selection = std::move(of_slots);
     walk = std::move(points);

@@ -81,9 +81,7 @@ struct SlotAxes {
 /// Those to try, in order. Short last axes along which boxes of updates end, or which keep loops over guarded rows
 /// short; short first axes whose elements share a part of their work.
 std::vector<SlotAxes> slot_axes(const Selection& selection, const graph::Group& group, const graph::Target& target);
-/// Statements of all slots of a point, at most; selection ends with more.
-inline constexpr std::size_t kMostOfSlots = 512;
-/// What the statements of a point cost.
+/// The cost of a point's statements.
 double cost_of(const KernelIr& ir);
 
 /// lower/row_column.cpp: the same of a row-and-column group, both ways in one, with stages. `walk` becomes what the
@@ -104,6 +102,7 @@ Lowered lower_levels(const graph::Graph& g, const graph::Group& group, const std
 /// lower/schedule.cpp: collapses dimensions, chooses a layout and counts bytes.
 Lowered schedule(Selection selection, const graph::Group& group, const graph::Target& target);
 
+/// True if an instruction's index is that of an access.
 inline bool names_access(const Instr& in) {
   return in.kind == InstrKind::Load || in.kind == InstrKind::Store || in.kind == InstrKind::Gather;
 }

@@ -9,10 +9,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::int64_t kMostSlots = 16;
-constexpr double kMostFirst = 192;          ///< bytes that the slots of a point along first axes store
-constexpr double kSaves = 0.75;             ///< of the cost that as many points have: worth fewer points
-constexpr std::int64_t kVector = 8;         ///< elements side by side that one instruction takes
-constexpr std::int64_t kFewestPoints = 32;  ///< a loop over fewer is not worth a text of its own
+constexpr std::int64_t kVector = graph::SlotLimits::last;  ///< elements side by side that one instruction takes
 
 /// True where an access goes through memory in another order than the points: tiles take those.
 bool turned(const Selection& s, const MergedAxes& axes) {
@@ -58,7 +55,7 @@ graph::Dims last_axes(const Selection& s, const graph::Group& group, const graph
   const graph::Dims slots = short_axes(axes, group, s.boxes.empty() ? kVector - 1 : kVector);
   const std::int64_t count = graph::element_count(slots.span());
   const std::int64_t points = graph::element_count(group.space.span()) / std::max<std::int64_t>(count, 1);
-  if (count < 2 || points < kFewestPoints || turned(s, axes)) return {};
+  if (count < 2 || points < graph::SlotLimits::fewest_points || turned(s, axes)) return {};
   if (!target.is_cuda()) return slots;
   // A GPU's threads take the elements of a short axis side by side, unless they would go different ways.
   return boxes_end(s, group, group.space.size() - slots.size(), group.space.size()) ? slots : graph::Dims{};
@@ -71,6 +68,11 @@ double cost_of(const KernelIr& ir, const Instr& in) {
   return chooses ? 0 : graph::info(in.op).cost;
 }
 
+/// True if an axis moves what is read there, by a stride or by a place that is computed.
+bool moves_access(const RawAccess& access, int axis) {
+  return access.strides[axis] != 0 || (access.axes >> axis & 1) != 0;
+}
+
 /// The part of a point's cost that its elements along the first `dims` axes do not share.
 double own_cost(const Selection& s, int dims) {
   const KernelIr& ir = s.lowered.ir;
@@ -80,7 +82,7 @@ double own_cost(const Selection& s, int dims) {
     const Instr& in = ir.instrs[v];
     for (const Value arg : in.args) moves[v] = moves[v] || (arg != kNone && moves[arg]);
     for (int axis = 0; axis < dims && names_access(in); ++axis)
-      moves[v] = moves[v] || s.accesses[in.index].strides[axis] != 0;
+      moves[v] = moves[v] || moves_access(s.accesses[in.index], axis);
     if (moves[v]) own += cost_of(ir, in);
   }
   return own;
@@ -107,7 +109,7 @@ int first_axes(const Selection& s, const graph::Group& group) {
   int dims = 0;
   for (int axis = 0; axis + 1 < group.space.size(); ++axis) {
     count *= group.space[axis];
-    if (static_cast<double>(count) * bytes > kMostFirst) break;
+    if (static_cast<double>(count) * bytes > graph::SlotLimits::first_bytes) break;
     if (count > 1) dims = axis + 1;
   }
   MergedAxes rest;
@@ -143,8 +145,8 @@ std::vector<SlotAxes> slot_axes(const Selection& s, const graph::Group& group, c
     for (int axis = 0; axis < dims; ++axis) extents[axis] = group.space[axis];
     const std::int64_t count = graph::element_count(extents.span().first(static_cast<std::size_t>(dims)));
     const std::int64_t points = graph::element_count(group.space.span()) / count;
-    if (points < kFewestPoints) continue;
-    const double most = kSaves * static_cast<double>(count) * cost, own = own_cost(s, dims);
+    if (points < graph::SlotLimits::fewest_points) continue;
+    const double most = graph::SlotLimits::saves * static_cast<double>(count) * cost, own = own_cost(s, dims);
     if (runs(s, group, dims) == count)
       all.push_back({extents, std::numeric_limits<double>::infinity()});
     else if (cost - own + own * static_cast<double>(count) < most)

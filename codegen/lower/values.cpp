@@ -1,5 +1,6 @@
 // select(): demand-driven instruction selection over index maps.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -430,7 +431,7 @@ class Selector : private Instructions {
       for (std::int64_t slot = 0; slot < count; ++slot) {
         const IndexMap home = slot_map(group_, g_.shape(e.node), slots_, slot);
         all.push_back({e, home, value_at(e, home)});
-        if (ir_.instrs.size() > kMostOfSlots) return std::move(out_);
+        if (std::ssize(ir_.instrs) > graph::SlotLimits::statements) return std::move(out_);
       }
     }
     for (const Stored& s : all)

@@ -40,15 +40,13 @@ std::int64_t KernelModel::runs_along(int axis) const {
 /// Bits: short axes of a map, the last ones where the boxes of updates end along them, or the first ones where a part
 /// of the work is the same along them. A point computes what does not move along them once for all of its slots there.
 std::uint32_t KernelModel::slot_axes() const {
-  constexpr std::int64_t kMostLast = 8, kFewestPoints = 32, kMostOfSlots = 512;
-  constexpr double kMostFirst = 192, kSaves = 0.75;
   if (key_ != kNoId || scatter_ != kNoId || nests_) return 0;
   const std::uint32_t ends = ending_axes();
   std::uint32_t slots = 0;
   std::int64_t count = 1;
   for (int axis = space_.size() - 1; axis > 0 && (ends >> axis & 1) != 0; --axis) {
     count *= space_[axis];
-    if (count > kMostLast) break;
+    if (count > SlotLimits::last) break;
     slots |= 1u << axis;
   }
   if (slots != 0) return slots;
@@ -58,7 +56,9 @@ std::uint32_t KernelModel::slot_axes() const {
   for (int axis = 0; axis + 1 < space_.size(); ++axis) {
     count *= space_[axis];
     const auto all = static_cast<double>(count);
-    if (static_cast<double>(stored_bytes_) * all > kMostFirst * points_ || points_ < kFewestPoints * all) break;
+    if (static_cast<double>(stored_bytes_) * all > SlotLimits::first_bytes * points_ ||
+        points_ < SlotLimits::fewest_points * all)
+      break;
     const std::uint32_t first = (1u << (axis + 1)) - 1;
     double own = 0, shared = 0;
     std::int64_t statements = count;
@@ -69,8 +69,8 @@ std::uint32_t KernelModel::slot_axes() const {
       (moves ? own : shared) += info(g_.nodes[c.node].op).cost;
       statements += moves ? count : 1;
     }
-    if (statements > kMostOfSlots) break;
-    if (count > 1 && (runs == count || shared + own * all < kSaves * (shared + own) * all)) slots = first;
+    if (statements > SlotLimits::statements) break;
+    if (count > 1 && (runs == count || shared + own * all < SlotLimits::saves * (shared + own) * all)) slots = first;
   }
   return slots;
 }

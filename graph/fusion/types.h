@@ -41,6 +41,15 @@ struct CostModel {
                  ///< for each byte
 };
 
+/// Slots: elements along short axes of a map that one point computes. The model and the lowering choose them alike.
+struct SlotLimits {
+  static constexpr std::int64_t last = 8;            ///< slots along last axes, where boxes end along them
+  static constexpr double first_bytes = 192;         ///< bytes that those along first axes store
+  static constexpr double saves = 0.75;              ///< of the cost of as many points: worth fewer points
+  static constexpr std::int64_t fewest_points = 32;  ///< a loop over fewer is not worth a text of its own
+  static constexpr std::int64_t statements = 512;    ///< of all slots of a point
+};
+
 struct Limits {
   int statements = 640;  ///< what a compiler is asked for at once
   int walking = 256;     ///< the same along an axis, where the text of a point stands several times

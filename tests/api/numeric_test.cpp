@@ -64,6 +64,29 @@ TEST_CASE("pow: a number as the exponent keeps the special values and the bound"
   });
 }
 
+TEST_CASE("sin, cos and tan: an angle has the same bits beside near and far ones, and alone", "[numeric]") {
+  for (const ta::Dtype dtype : {ta::float32, ta::float64}) {
+    for (const std::size_t count : {3, 9, 40, 300}) {
+      Numbers angles;
+      for (std::size_t i = 0; i < count; ++i) angles.push_back(0.37 * static_cast<double>(i) - 20);
+      const Numbers near = angles;
+      Numbers far = angles;
+      far[count / 2] = 3e9, far.back() = ta::inf, far.front() = 1048576;
+      for (const auto& f :
+           {+[](const ta::Array& x) { return ta::sin(x); }, +[](const ta::Array& x) { return ta::cos(x); },
+            +[](const ta::Array& x) { return ta::tan(x); }}) {
+        const Numbers of_near = values(f(ta::astype(ta::asarray(near), dtype)));
+        const Numbers of_far = values(f(ta::astype(ta::asarray(far), dtype)));
+        for (std::size_t i = 1; i + 1 < count; ++i)
+          if (i != count / 2) CHECK(of_near[i] == of_far[i]);
+        const Numbers alone = values(f(ta::astype(ta::asarray(Numbers{far[count / 2]}), dtype)));
+        CHECK(alone[0] == of_far[count / 2]);
+        CHECK(std::isnan(of_far.back()));
+      }
+    }
+  }
+}
+
 TEST_CASE("pow: a number and an array of it give one dtype, and the same integers", "[numeric]") {
   const ta::Scope placed(ta::cpu);
   for (const ta::Dtype dtype : {ta::int8, ta::uint8, ta::int32, ta::uint64, ta::float16, ta::bfloat16, ta::float32}) {
