@@ -46,7 +46,19 @@ TARRY_FN tarry_u64 tarry_over_64(tarry_u64 a, tarry_u64 b) {
 #else
 #define TARRY_OVER_16(A, B) ((tarry_u32)(tarry_i32)(((float)(tarry_i32)(A) + 0.5f) * (1.0f / (float)(tarry_i32)(B))))
 #define TARRY_OVER_32(A, B) ((tarry_u32)(((double)(A) + 0.5) * (1.0 / (double)(B))))
+#ifdef __AVX2__
+// Two quotients by an inverse that is too small: five roundings are less than 2^-50, so neither exceeds its own, and the
+// rests stay in 0 .. a. The first is short of a / b by at most 2^-49 a / b + 1, the second then by at most 1.
+TARRY_FN tarry_u64 tarry_over_64(tarry_u64 a, tarry_u64 b) {
+  double inverse = (1.0 / (double)b) * (1.0 - 0x1p-50);
+  tarry_u64 first = (tarry_u64)((double)a * inverse), left = a - first * b;
+  tarry_u64 second = (tarry_u64)((double)left * inverse);
+  return first + second + (left - second * b >= b);
+}
+#define TARRY_OVER_64(A, B) tarry_over_64((A), (B))
+#else
 #define TARRY_OVER_64(A, B) ((A) / (B))
+#endif
 #endif
 //== signed : over : floor_divide remainder abs sign signbit
 #define TARRY_SIGNED(S, T, U, PICK, OVER) \

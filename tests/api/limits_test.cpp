@@ -203,6 +203,35 @@ TEST_CASE("limits: quotient times divisor and remainder are the dividend", "[ops
   CHECK(wrong == 0);
 }
 
+TEST_CASE("limits: quotients of 64 bits are exact beside multiples of every size", "[ops][limits]") {
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> a, b;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t divisor = std::max<std::uint64_t>(1, random() >> random() % 64);
+    const std::uint64_t multiple = (random() >> random() % 64) / divisor * divisor;
+    for (const std::uint64_t dividend : {multiple - 1, multiple, multiple + 1, ~divisor, UINT64_MAX}) {
+      a.push_back(dividend);
+      b.push_back(i % 50 == 0 ? 0 - divisor : divisor);
+    }
+  }
+  std::vector<std::int64_t> x(a.begin(), a.end()), y(b.begin(), b.end());
+  test::on_every_device([&](Device) {
+    const auto quotient = floor_divide(asarray(a), asarray(b)).to_vector<std::uint64_t>(),
+               rest = (asarray(a) % asarray(b)).to_vector<std::uint64_t>(),
+               thirds = floor_divide(asarray(a), std::uint64_t{3}).to_vector<std::uint64_t>();
+    const Ints floored = floor_divide(asarray(x), asarray(y)).to_vector<std::int64_t>(),
+               left = (asarray(x) % asarray(y)).to_vector<std::int64_t>();
+    int wrong = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      wrong += quotient[i] != a[i] / b[i] || rest[i] != a[i] % b[i] || thirds[i] != a[i] / 3;
+      if (y[i] == -1) continue;  // the host's own division overflows there
+      const std::int64_t r = x[i] % y[i], away = r != 0 && (r < 0) != (y[i] < 0) ? 1 : 0;
+      wrong += floored[i] != x[i] / y[i] - away || left[i] != r + away * y[i];
+    }
+    CHECK(wrong == 0);
+  });
+}
+
 TEST_CASE("limits: the sign of a zero is 0", "[ops][limits]") {
   test::on_every_device([](Device) {
     for (const Dtype dtype : {float16, bfloat16, float32, float64}) {

@@ -15,6 +15,7 @@ Program Generator::run() {
   if (program_.seed % 12 == 7) return of_nothing();
   if (program_.seed % 24 == 3) return levels();
   if (program_.seed % 24 == 15) return slots();
+  if (program_.seed % 24 == 9) return fields();
   base_ = draw_shape(r_);
   const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
   for (std::int64_t i = 0; i < inputs; ++i) add_input();

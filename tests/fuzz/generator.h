@@ -29,6 +29,12 @@ class Generator {
   Program levels();
   /// Boxes of an array with two short last axes, one for each of their elements.
   Program slots();
+  /// Fields stacked along a short axis, each made of some of those before, round by round.
+  Program fields();
+  /// One field of a stack, sometimes moved along an axis; none where it is not valid.
+  std::optional<Argument> draw_component(Argument stacked, std::int64_t axis, std::int64_t count);
+  /// A field made of some of them.
+  std::optional<Argument> draw_field(Argument stacked, std::int64_t axis, std::int64_t count);
   Program finished();
   void add_input();
   /// Patterns that statements drawn one by one hardly ever form.
