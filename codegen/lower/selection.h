@@ -61,10 +61,14 @@ bool contains(const Bounds& outer, const Bounds& inner);
 std::optional<Bounds> update_box(const graph::Graph& g, graph::NodeId update, const graph::IndexMap& map, Bounds box);
 
 /// lower/values.cpp: what the outputs need, from the last to the first, as instructions in order. `walk` says what the
-/// group goes over: the group itself, one way of a row-and-column one, or a map without the axes of which `slots` has
-/// extents: each point then stores an element for each place along them.
+/// group goes over: the group itself, or one way of a row-and-column one.
 Selection select(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group, const graph::Group& walk,
-                 const std::vector<graph::GraphEdge>& outputs, const graph::Dims& slots = {});
+                 const std::vector<graph::GraphEdge>& outputs);
+/// The same of a map, walked without the axes of which `slots` has extents: each point stores an element for each place
+/// along them. Nothing where that takes more than `most` statements before the stores.
+std::optional<Selection> select_slots(const graph::Graph& g, const graph::Fusion& fusion, std::uint32_t group,
+                                      const graph::Group& walk, const std::vector<graph::GraphEdge>& outputs,
+                                      const graph::Dims& slots, std::size_t most);
 
 /// Axes of a group's space as collapsed outer dimensions, outermost first: neighbours that every access walks as one
 /// merge. So do those along which every guard's box is one run.

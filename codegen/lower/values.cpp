@@ -48,11 +48,10 @@ std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
 
 class Selector : private Instructions {
  public:
-  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk, const Dims& slots)
-      : Instructions(walk), g_(g), fusion_(fusion), group_id_(group), slots_(slots) {}
+  Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk)
+      : Instructions(walk), g_(g), fusion_(fusion), group_id_(group) {}
 
   Selection run(const std::vector<GraphEdge>& outputs) {
-    if (!slots_.empty()) return run_slots(outputs);
     for (NodeId id : reductions_for(outputs)) reduce(id);
     for (const GraphEdge& e : outputs)
       if (!is_outer(e.node)) store(e, Region::Point);
@@ -60,6 +59,29 @@ class Selector : private Instructions {
     if (outer_phase_) forget_points();
     for (const GraphEdge& e : outputs)
       if (is_outer(e.node)) store(e, Region::Outer);
+    return std::move(out_);
+  }
+
+  /// Every slot of every output, and only then the stores: a buffer that is taken over has been read.
+  std::optional<Selection> run_slots(const std::vector<GraphEdge>& outputs, const Dims& slots, std::size_t most) {
+    struct Stored {
+      GraphEdge edge;
+      IndexMap home;
+      Value value;
+    };
+    std::vector<Stored> all;
+    numbers_values_ = true;  // many are equal at all slots
+    std::int64_t count = 1;
+    for (const std::int64_t extent : slots) count *= std::max<std::int64_t>(extent, 1);
+    for (const GraphEdge& e : outputs) {
+      for (std::int64_t slot = 0; slot < count; ++slot) {
+        const IndexMap home = slot_map(group_, g_.shape(e.node), slots, slot);
+        all.push_back({e, home, value_at(e, home)});
+        if (ir_.instrs.size() > most) return std::nullopt;
+      }
+    }
+    for (const Stored& s : all)
+      store_at(s.edge, s.value, Region::Point, graph::row_major_strides(g_.shape(s.edge.node).span()), 0, s.home);
     return std::move(out_);
   }
 
@@ -416,29 +438,6 @@ class Selector : private Instructions {
     return solve(std::move(r));
   }
 
-  /// Every slot of every output, and only then the stores: a buffer that is taken over has been read.
-  Selection run_slots(const std::vector<GraphEdge>& outputs) {
-    struct Stored {
-      GraphEdge edge;
-      IndexMap home;
-      Value value;
-    };
-    std::vector<Stored> all;
-    numbers_values_ = true;  // many are equal at all slots
-    std::int64_t count = 1;
-    for (const std::int64_t extent : slots_) count *= std::max<std::int64_t>(extent, 1);
-    for (const GraphEdge& e : outputs) {
-      for (std::int64_t slot = 0; slot < count; ++slot) {
-        const IndexMap home = slot_map(group_, g_.shape(e.node), slots_, slot);
-        all.push_back({e, home, value_at(e, home)});
-        if (std::ssize(ir_.instrs) > graph::SlotLimits::statements) return std::move(out_);
-      }
-    }
-    for (const Stored& s : all)
-      store_at(s.edge, s.value, Region::Point, graph::row_major_strides(g_.shape(s.edge.node).span()), 0, s.home);
-    return std::move(out_);
-  }
-
   /// The value of an update into its box of the buffer that holds the base.
   void scatter(const GraphEdge& e) {
     const GraphNode& n = g_.nodes[e.node];
@@ -474,7 +473,6 @@ class Selector : private Instructions {
   const Graph& g_;
   const Fusion& fusion_;
   std::uint32_t group_id_;
-  const Dims& slots_;
   std::unordered_map<std::string, Value> memo_;
   std::unordered_map<NodeId, std::uint32_t> reduction_of_;
   std::unordered_map<std::string, std::uint32_t> loop_of_;  // by nested reduction and place
@@ -483,8 +481,13 @@ class Selector : private Instructions {
 }  // namespace
 
 Selection select(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk,
-                 const std::vector<GraphEdge>& outputs, const Dims& slots) {
-  return Selector(g, fusion, group, walk, slots).run(outputs);
+                 const std::vector<GraphEdge>& outputs) {
+  return Selector(g, fusion, group, walk).run(outputs);
+}
+
+std::optional<Selection> select_slots(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk,
+                                      const std::vector<GraphEdge>& outputs, const Dims& slots, std::size_t most) {
+  return Selector(g, fusion, group, walk).run_slots(outputs, slots, most);
 }
 
 }  // namespace tarry::codegen

@@ -8,6 +8,7 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::size_t kMostOrbits = 200;
+constexpr std::int64_t kMostLevels = 256;  ///< of an array, to each that an update of its own made
 
 /// Coordinates that cannot move are dropped, so that equal places have equal maps.
 Source settled(Source s) {
@@ -207,9 +208,15 @@ int dimension_along(const IndexMap& map, int axis) {
   return -1;
 }
 
+struct Filled {
+  Source source;
+  std::int64_t low, high;
+};
+
 /// The value of levels low..high-1 of a piece.
-void fill(Layers& layers, const Source& s, std::int64_t low, std::int64_t high) {
-  for (std::int64_t k = low; k < high; ++k) {
+void fill(Layers& layers, const Filled& piece) {
+  const Source& s = piece.source;
+  for (std::int64_t k = piece.low; k < piece.high; ++k) {
     Source at = s;
     for (int d = 0; d < at.map.size; ++d) {
       AxisMap& m = at.map[d];
@@ -244,10 +251,11 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
       layers.lanes.push_back(shape[d]);
     }
   }
-  layers.levels.resize(static_cast<std::size_t>(shape[layers.axis]));
-  std::vector<Piece> open{{{array, 0}, identity_map(shape.size()), 0, shape[layers.axis]}};
-  for (std::size_t work = 0; !open.empty(); ++work) {
-    if (work > 4 * layers.levels.size() + 64) return std::nullopt;
+  const std::int64_t levels = shape[layers.axis];
+  std::vector<Filled> filled;
+  std::vector<Piece> open{{{array, 0}, identity_map(shape.size()), 0, levels}};
+  for (std::int64_t work = 0; !open.empty(); ++work) {
+    if (work > 4 * levels + 64) return std::nullopt;
     const Piece p = open.back();
     open.pop_back();
     const Source s = trace(g, p.edge, p.map);
@@ -257,7 +265,7 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
                        s.shape == g.shape(z) && (z == array || !f.root(z));
     const Lies at = parts ? lies(g, s, shape, along) : Lies::Across;
     if (at == Lies::Across) {
-      fill(layers, s, p.low, p.high);
+      filled.push_back({s, p.low, p.high});
       continue;
     }
     if (std::ranges::find(layers.updates, z) == layers.updates.end()) layers.updates.push_back(z);
@@ -275,6 +283,10 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
     if (p.low < low) open.push_back({n.inputs[0], s.map, p.low, low});
     if (high < p.high) open.push_back({n.inputs[0], s.map, high, p.high});
   }
+  const std::int64_t alone = std::ranges::count_if(filled, [](const Filled& p) { return p.high - p.low == 1; });
+  if (alone < Orbits::kFewestLevels || levels > kMostLevels * alone) return std::nullopt;
+  layers.levels.resize(static_cast<std::size_t>(levels));
+  for (const Filled& piece : filled) fill(layers, piece);
   return layers;
 }
 

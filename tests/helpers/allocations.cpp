@@ -10,12 +10,13 @@ namespace tarry::test {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-thread_local constinit std::int64_t made = 0, first_failure = kNever;
+thread_local constinit std::int64_t made = 0, asked_for = 0, first_failure = kNever;
 thread_local constinit bool lasts_on = false;
 
 }  // namespace
 
 std::int64_t allocations_here() noexcept { return made; }
+std::int64_t allocated_bytes_here() noexcept { return asked_for; }
 
 FailingAllocation::FailingAllocation(std::int64_t k, Lasts lasts) noexcept {
   first_failure = made + k;
@@ -30,6 +31,7 @@ namespace {
 /// Never inlined: g++ would take malloc and free for mismatched partners of new and delete.
 [[gnu::noinline]] void* allocate(std::size_t bytes, std::size_t alignment) {
   const std::int64_t number = made++;
+  asked_for += static_cast<std::int64_t>(bytes);
   if (number == first_failure || (lasts_on && number > first_failure)) throw std::bad_alloc();
   if (bytes == 0) bytes = 1;
   void* const memory = alignment <= alignof(std::max_align_t)

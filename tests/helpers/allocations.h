@@ -13,6 +13,8 @@ inline constexpr bool kOwnAllocations = true;
 
 /// Calls of operator new by this thread so far.
 std::int64_t allocations_here() noexcept;
+/// Bytes that they asked for.
+std::int64_t allocated_bytes_here() noexcept;
 
 /// While it lives, the k-th call of operator new in this thread fails (k from 0), or that and all later ones.
 class FailingAllocation {

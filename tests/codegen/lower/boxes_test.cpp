@@ -83,6 +83,23 @@ TEST_CASE("boxes: slots share what does not move along their axes", "[boxes]") {
   check_c_bits({m}, Schedule::Pointwise);
 }
 
+TEST_CASE("boxes: slots that share a long formula are longer than others may be", "[boxes]") {
+  constexpr std::int64_t kLong = 540;  // statements that each box alone would have as well
+  Maker m;
+  GraphEdge x = m.leaf({50});
+  for (std::int64_t i = 0; i < kLong; ++i) x = m.map(i % 2 == 0 ? Op::Square : Op::Negative, {x});
+  GraphEdge all = m.broadcast(m.scalar(0, float64), {50, 4});
+  const Op ops[] = {Op::Negative, Op::Square, Op::Abs, Op::Floor};
+  for (std::int64_t i = 0; i < 4; ++i) all = m.update(all, m.keep(m.map(ops[i], {x}), 1), Dims{0, i});
+  m.g.roots = {all};
+  const Lowered l = lowered(m, kCpu);
+  INFO(codegen::to_string(l.ir));
+  CHECK(l.ir.rank == 1);
+  CHECK(count(l.ir, codegen::InstrKind::Store) == 4);
+  CHECK(count(l.ir, codegen::InstrKind::Compute) == kLong + 4);
+  check_c_bits({m}, Schedule::Pointwise);
+}
+
 TEST_CASE("boxes: elements of a short first axis are slots of a point where each is a box of its own", "[boxes]") {
   for (const char* name : {kCpu, "sm_90"}) {
     const Lowered l = lowered(joined({{1, 50, 40}, {1, 50, 40}, {1, 50, 40}}, 0), name);

@@ -1,8 +1,11 @@
 // Scale: graphs a million nodes deep on a small stack, and optimiser work that grows linearly.
 #include <chrono>
 
+#include <functional>
+
 #include "graph/fusion/fusion.h"
 #include "runtime/plan/compiled_plan.h"
+#include "tests/helpers/allocations.h"
 #include "tests/helpers/devices.h"
 #include "tests/helpers/small_stack.h"
 
@@ -61,4 +64,42 @@ TEST_CASE("scale: kernels and statements grow linearly with the graph", "[graph]
   };
   const double small = work(1000), large = work(100'000);
   CHECK(large / small <= 1.3 * 100);
+}
+
+TEST_CASE("scale: what a plan takes does not grow with the elements", "[runtime][scale]") {
+  if (!ta::test::kOwnAllocations) return;
+  using ta::Array;
+  using ta::slice;
+  const std::pair<const char*, std::function<std::vector<Array>(const Array&)>> programs[] = {
+      {"join", [](const Array& x) { return std::vector{ta::concat({x(slice(0, 1)), ta::diff(x)})}; }},
+      {"border", [](const Array& x) { return std::vector{ta::pad(x, 3, ta::Pad::Edge), ta::pad(x, 3)}; }},
+      {"interleaved", [](const Array& x) { return std::vector{ta::reshape(ta::stack({x, -x}, 1), {-1})}; }},
+      {"blocks", [](const Array& x) { return std::vector{ta::max(ta::reshape(ta::diff(ta::pad(x, 1)), {-1}), 0)}; }},
+      {"moved", [](const Array& x) { return std::vector{ta::roll(x, 7) + ta::flip(x), ta::tile(x, {3})}; }},
+      {"windows", [](const Array& x) { return std::vector{ta::sum(ta::sliding_window_view(x, 5, 0), -1)}; }},
+      {"updated",
+       [](const Array& x) {
+         const std::int64_t n = x.shape()[0];
+         Array y = -x;
+         y.set({slice(0, n, 2)}, 1.0f);
+         y.set({slice(3, -3)}, x(slice(6, n)));
+         return std::vector{y, ta::cumulative_sum(y), ta::sort(y)};
+       }},
+  };
+  for (const auto& [name, program] : programs) {
+    const auto bytes = [&](std::int64_t n) {
+      const std::vector<float> memory(static_cast<std::size_t>(n));
+      const std::vector<Array> results = program(ta::borrow(memory.data(), {n}));
+      const ta::graph::Snapshot s = ta::test::snapshot_of_all(results);
+      const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
+      const std::int64_t before = ta::test::allocated_bytes_here();
+      for (const char* target : {"x86-64-v3", "sm_90"})
+        (void)ta::runtime::make_plan(s, *ta::graph::find_target(target), here, alias, ta::runtime::plan_switches(),
+                                     nullptr);
+      return ta::test::allocated_bytes_here() - before;
+    };
+    INFO(name);
+    const std::int64_t few = bytes(40'000), many = bytes(4'000'000);
+    CHECK(many < few * 3 / 2);
+  }
 }
