@@ -428,6 +428,11 @@ void CWriter::call_once(Value v, const Operand& operand) {
 
 bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
 
+bool CWriter::has_batches(const Loop& l) const {
+  const BatchedCalls batched = small_batched_calls_of(l);
+  return !batched.calls.empty() || !batched.draws.empty();
+}
+
 /// Writes the loop in parts; false where it calls nothing.
 bool CWriter::run_parts(const Loop& l) {
   const BatchedCalls batched = small_batched_calls_of(l);

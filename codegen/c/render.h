@@ -136,6 +136,7 @@ class CWriter : public CodeWriter {
   std::string run_function(Value v, const std::vector<bool>& in_order);
   void call_batch(Value v, const Loop& loop, const BatchedCalls& batched);
   void call_once(Value v, const Operand& operand);
+  [[nodiscard]] bool has_batches(const Loop& loop) const;  ///< it calls functions, or draws
   bool run_parts(const Loop& loop);
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
@@ -157,6 +158,14 @@ class CWriter : public CodeWriter {
   void run_plain(const Loop& loop);
   void inside_function();
   void index_function();
+  // Short loops (c/folds.cpp).
+  struct Strip;
+  [[nodiscard]] std::vector<Value> taken_by(Value v) const;
+  [[nodiscard]] Strip strip_of(const Loop& loop) const;
+  bool run_strips(const Loop& loop);
+  std::set<Value> read_apart(Loop& loop, int points);
+  void open_steps(std::uint32_t loop);
+  void fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip);
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
 
   const Parameters& parameters_;

@@ -379,26 +379,6 @@ void CWriter::statement(Value v, Axis axis, std::string_view i, const Operand& o
   line(fmt::format("const {} {} = {};", c_type(instr.dtype), value_name(v), text));
 }
 
-/// The folds of a loop, as locals.
-void CWriter::fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand) {
-  const std::string step = fmt::format("u{}", loop);
-  std::vector<Value> results;
-  for (Value v = 0; v < ir.instrs.size(); ++v)
-    if (ir.instrs[v].kind == InstrKind::Fold && ir.folds[ir.instrs[v].index].loop == loop) results.push_back(v);
-  for (const Value v : results)
-    line(fmt::format("{} {} = {};", c_type(ir.instrs[v].dtype), value_name(v),
-                     fold_start(ir.folds[ir.instrs[v].index])));
-  open(
-      fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step, slot_name({SlotKind::Scalar, ir.loops[loop]})));
-  for (Value v = 0; v < ir.instrs.size(); ++v)
-    if (ir.instrs[v].loop == loop) statement(v, axis, i, operand);
-  for (const Value v : results) {
-    const Fold& f = ir.folds[ir.instrs[v].index];
-    line(fmt::format("{} = {};", value_name(v), fold_step(expressions, f, step, value_name(v), operand(f.arg))));
-  }
-  close();
-}
-
 void CWriter::straight(const std::vector<Value>& values, const Operand& operand) {
   for (const std::uint32_t g : guards_of(values)) holds_[g] = condition(g);
   for (const Value v : values) {
@@ -411,7 +391,7 @@ void CWriter::straight(const std::vector<Value>& values, const Operand& operand)
 
 /// One loop whose guards have the spelling that holds_ says.
 void CWriter::run(const Loop& l) {
-  if (run_parts(l)) return;
+  if (run_strips(l) || run_parts(l)) return;
   if (l.vectors) return run_vectors(l);
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
