@@ -243,7 +243,9 @@ CWriter::BatchedCalls CWriter::batched_calls_of(const Loop& l, const Spread& spr
     const Value v = stores.empty() ? results[0].second : ir.instrs[stores[0]].args[0];
     const std::string place = stores.empty() ? results[0].first : element(ir.instrs[stores[0]].index, l.axis, l.i);
     const bool in_order = stores.empty() || stride_class(ir.instrs[stores[0]].index, l.axis) == StrideClass::One;
-    if (batched.calls.contains(v) && batched.depth.at(v) == last - 1 && in_order && !batched.arrays.contains(v)) {
+    const bool is_plain = !l.steps.contains(place);
+    if (batched.calls.contains(v) && batched.depth.at(v) == last - 1 && in_order && is_plain &&
+        !batched.arrays.contains(v)) {
       batched.direct = v;
       batched.result = address(place, l.i);
       batched.pieces.pop_back();
@@ -427,11 +429,6 @@ void CWriter::call_once(Value v, const Operand& operand) {
 }
 
 bool CWriter::is_called(const Instr& instr) { return is_long(instr); }
-
-bool CWriter::has_batches(const Loop& l) const {
-  const BatchedCalls batched = small_batched_calls_of(l);
-  return !batched.calls.empty() || !batched.draws.empty();
-}
 
 /// Writes the loop in parts; false where it calls nothing.
 bool CWriter::run_parts(const Loop& l) {

@@ -156,26 +156,6 @@ bool CWriter::run_strips(const Loop& l) {
   return true;
 }
 
-/// Elements of a loop over a strip that lie apart are read one by one, before vectors take them from arrays: these
-/// values, which are then no more of the loop's.
-std::set<Value> CWriter::read_apart(Loop& l, int points) {
-  std::set<Value> apart;
-  for (const Value v : l.values) {
-    const Instr& in = ir.instrs[v];
-    const bool is_apart = in.kind == InstrKind::Load && in.guard == kNone && ir.accesses[in.index].buffer != kNone &&
-                          stride_class(in.index, l.axis) == StrideClass::Any;
-    if (!is_apart) continue;
-    apart.insert(v);
-    line(fmt::format("{} {}[{}];", c_type(in.dtype), Strip::array_of(v), points));
-    open_loop(l.i, l.from, l.to);
-    line("TARRY_SCALAR;");
-    line(fmt::format("{}[-low + {}] = {};", Strip::array_of(v), l.i, element(in.index, l.axis, l.i)));
-    close();
-  }
-  std::erase_if(l.values, [&](Value v) { return apart.contains(v); });
-  return apart;
-}
-
 void CWriter::open_steps(std::uint32_t loop) {
   open(fmt::format("for (tarry_i64 {0} = 0; {0} < p->{1}; ++{0})", step_name(loop),
                    slot_name({SlotKind::Scalar, ir.loops[loop]})));
@@ -204,36 +184,16 @@ void CWriter::fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip) 
   for (Value v = 0; v < ir.instrs.size(); ++v)
     if (ir.instrs[v].loop == loop) body.values.push_back(v);
   open("");
-  const std::set<Value> apart = read_apart(body, strip.points);
-  body.operand = [&](Value v) {
-    return strip.arrays.contains(v) || apart.contains(v) ? at_point(Strip::array_of(v)) : l.operand(v);
-  };
-  const bool calls = has_batches(body);
+  body.operand = [&](Value v) { return strip.arrays.contains(v) ? at_point(Strip::array_of(v)) : l.operand(v); };
   for (const Value v : results) {
-    const Value arg = ir.folds[ir.instrs[v].index].arg;
-    if (calls) {
-      const std::string taken = fmt::format("taken{}", v);
-      line(fmt::format("{} {}[{}];", c_type(ir.instrs[arg].dtype), taken, strip.points));
-      body.kept.emplace_back(at_point(taken), arg);
-    } else {
-      body.kept.emplace_back(at_point(Strip::array_of(v)), v);
-    }
-  }
-  const auto step_of = [&](Value v, const std::string& taken) {
-    return fold_step(expressions, ir.folds[ir.instrs[v].index], step, at_point(Strip::array_of(v)), taken);
-  };
-  if (!calls)
-    body.operand = [&, operand = body.operand](Value v) {
-      const bool is_result = std::ranges::find(results, v) != results.end();
-      return is_result ? step_of(v, operand(ir.folds[ir.instrs[v].index].arg)) : operand(v);
+    const Fold& fold = ir.folds[ir.instrs[v].index];
+    const std::string to = at_point(Strip::array_of(v));
+    body.kept.emplace_back(to, fold.arg);
+    body.steps[to] = [this, &fold, step, to](const std::string& taken) {
+      return fold_step(expressions, fold, step, to, taken);
     };
-  run(body);
-  if (calls) {
-    open_loop(l.i, "low", "high");
-    for (const Value v : results)
-      line(fmt::format("{} = {};", at_point(Strip::array_of(v)), step_of(v, at_point(fmt::format("taken{}", v)))));
-    close();
   }
+  run(body);
   close();
   close();
 }

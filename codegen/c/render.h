@@ -39,6 +39,8 @@ class CWriter : public CodeWriter {
     Operand operand = value_name;
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
     std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
+    std::map<std::string, std::function<std::string(const std::string&)>> steps = {};  ///< of kept elements: what they
+                                                                                      ///< become by a value
     bool runs = true;            ///< long functions are called for a few hundred elements at once
     std::set<Value> drawn = {};  ///< words that a part has drawn
     bool is_part = false;        ///< of at most kPart iterations
@@ -136,7 +138,6 @@ class CWriter : public CodeWriter {
   std::string run_function(Value v, const std::vector<bool>& in_order);
   void call_batch(Value v, const Loop& loop, const BatchedCalls& batched);
   void call_once(Value v, const Operand& operand);
-  [[nodiscard]] bool has_batches(const Loop& loop) const;  ///< it calls functions, or draws
   bool run_parts(const Loop& loop);
   [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
@@ -158,12 +159,19 @@ class CWriter : public CodeWriter {
   void run_plain(const Loop& loop);
   void inside_function();
   void index_function();
+  // Elements that lie apart (c/apart.cpp).
+  struct Apart;
+  [[nodiscard]] Apart apart_of(const Loop& loop) const;
+  std::string read_function(Dtype dtype);
+  std::string write_function(Dtype dtype);
+  std::string interleave_function(Dtype dtype, std::size_t arrays);
+  void write_parts(const Loop& part, const Apart& apart);
+  bool run_apart(const Loop& loop);
   // Short loops (c/folds.cpp).
   struct Strip;
   [[nodiscard]] std::vector<Value> taken_by(Value v) const;
   [[nodiscard]] Strip strip_of(const Loop& loop) const;
   bool run_strips(const Loop& loop);
-  std::set<Value> read_apart(Loop& loop, int points);
   void open_steps(std::uint32_t loop);
   void fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip);
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);

@@ -391,7 +391,7 @@ void CWriter::straight(const std::vector<Value>& values, const Operand& operand)
 
 /// One loop whose guards have the spelling that holds_ says.
 void CWriter::run(const Loop& l) {
-  if (run_strips(l) || run_parts(l)) return;
+  if (run_strips(l) || run_apart(l) || run_parts(l)) return;
   if (l.vectors) return run_vectors(l);
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
@@ -407,7 +407,10 @@ void CWriter::run_plain(const Loop& l) {
     else
       statement(v, l.axis, l.i, l.operand);
   }
-  for (const auto& [kept, v] : l.kept) line(fmt::format("{} = {};", kept, l.operand(v)));
+  for (const auto& [kept, v] : l.kept) {
+    const auto step = l.steps.find(kept);
+    line(fmt::format("{} = {};", kept, step == l.steps.end() ? l.operand(v) : step->second(l.operand(v))));
+  }
   close();
 }
 

@@ -123,7 +123,18 @@ void scans(Sources& all, const Array& x, int axis) {
   }
 }
 
+/// Channels side by side, in another order.
+void channels(Sources& all, Dtype dtype) {
+  for (const std::int64_t count : {2, 3, 4}) {
+    const Array image = leaf(dtype, {1000, 1000, count});
+    std::vector<Array> turned;
+    for (std::int64_t k = count; k-- > 0;) turned.push_back(image(slice(), slice(), k));
+    all.add({stack(turned, -1)});
+  }
+}
+
 void add_all(Sources& all) {
+  for (const Dtype dtype : {uint8, uint16, float32, float64}) channels(all, dtype);
   random::Generator draws(0);
   all.add({random::bits(draws, {1000}, uint32)});
   all.add({random::bits(draws, {1000}, uint64)});

@@ -1,0 +1,172 @@
+// C: elements that lie apart, as those of an image's channel do. Loops take them from arrays, and leave them in arrays,
+// whose elements lie side by side; functions that kernels share (codegen/render/prebuilt.h) read and write those.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/c/render.h"
+
+namespace tarry::codegen {
+
+namespace {
+
+constexpr int kNearest = 2, kFarthest = 4;  // elements apart for which there is a loop of vectors
+constexpr int kParts[] = {kPart, kPart / 4};
+constexpr std::size_t kMostApart = 16384;  // bytes of a part's arrays: stacks may be small
+constexpr int kBetween = 16;               // elements between arrays, which then do not lie 4096 bytes apart
+
+/// Whole numbers as wide as an element.
+std::string_view word_of(Dtype dtype) {
+  switch (itemsize(dtype)) {
+    case 1: return "tarry_u8";
+    case 2: return "tarry_u16";
+    case 4: return "tarry_u32";
+    default: return "tarry_u64";
+  }
+}
+
+}  // namespace
+
+/// A loop without what it reads and writes apart.
+struct CWriter::Apart {
+  std::vector<Value> loads, stores;
+  int points = 0;  ///< of a part, for which there are arrays; 0: nothing lies apart, or too much
+
+  [[nodiscard]] static std::string array_of(Value v) { return fmt::format("apart{}", v); }
+};
+
+CWriter::Apart CWriter::apart_of(const Loop& l) const {
+  Apart apart;
+  std::size_t bytes = 0;  // of a point
+  for (const Value v : l.values) {
+    const Instr& in = ir.instrs[v];
+    if (in.kind != InstrKind::Load && in.kind != InstrKind::Store) continue;
+    const bool is_apart =
+        ir.accesses[in.index].buffer != kNone && stride_class(in.index, l.axis) == StrideClass::Any &&
+        (in.guard == kNone || (holds_.contains(in.guard) && holds_.at(in.guard) == "1"));
+    if (!is_apart) continue;
+    (in.kind == InstrKind::Load ? apart.loads : apart.stores).push_back(v);
+    bytes += itemsize(ir.buffers[ir.accesses[in.index].buffer]);
+  }
+  if (bytes == 0 || l.is_short) return apart;
+  for (const int points : kParts)
+    if (apart.points == 0 && static_cast<std::size_t>(points) * bytes <= kMostApart) apart.points = points;
+  return apart;
+}
+
+/// The function that reads n elements, `stride` apart: its name.
+std::string CWriter::read_function(Dtype dtype) {
+  const std::string_view word = word_of(dtype);
+  return share(fmt::format("read_apart_{}", 8 * itemsize(dtype)), [&] {
+    open(fmt::format("static __attribute__((noinline)) void {0}({1}* to, const {1}* from, tarry_i64 stride, tarry_i64 n)",
+                     kSharedName, word));
+    for (int step = kNearest; step <= kFarthest; ++step) {
+      open(fmt::format("if (stride == {})", step));
+      open_loop("i", "0", "n");
+      line(fmt::format("to[i] = from[{} * i];", step));
+      close();
+      line("return;");
+      close();
+    }
+    line("for (tarry_i64 i = 0; i < n; ++i) { TARRY_SCALAR; to[i] = from[stride * i]; }");
+    close();
+  });
+}
+
+/// The function that writes n elements of each of some arrays side by side, from the first array's on: its name.
+std::string CWriter::interleave_function(Dtype dtype, std::size_t arrays) {
+  const std::string_view word = word_of(dtype);
+  return share(fmt::format("interleave_{}_{}", arrays, 8 * itemsize(dtype)), [&] {
+    std::string parameters;
+    for (std::size_t k = 0; k < arrays; ++k) parameters += fmt::format(", const {}* x{}", word, k);
+    open(fmt::format("static __attribute__((noinline)) void {}({}* to, tarry_i64 n{})", kSharedName, word, parameters));
+    open_loop("i", "0", "n");
+    for (std::size_t k = 0; k < arrays; ++k) line(fmt::format("to[{0} * i + {1}] = x{1}[i];", arrays, k));
+    close();
+    close();
+  });
+}
+
+/// The function that writes n elements, `stride` apart: its name.
+std::string CWriter::write_function(Dtype dtype) {
+  return share(fmt::format("write_apart_{}", 8 * itemsize(dtype)), [&] {
+    open(fmt::format("static __attribute__((noinline)) void {0}({1}* to, tarry_i64 stride, tarry_i64 n, const {1}* from)",
+                     kSharedName, word_of(dtype)));
+    line("for (tarry_i64 i = 0; i < n; ++i) { TARRY_SCALAR; to[stride * i] = from[i]; }");
+    close();
+  });
+}
+
+/// What a part's loop has left in arrays, to where it belongs; what turns out to lie side by side at once.
+void CWriter::write_parts(const Loop& part, const Apart& apart) {
+  const std::string count = fmt::format("{} - {}", part.to, part.from);
+  const auto address = [&](Value v) {
+    return fmt::format("({}*)&{}", word_of(ir.instrs[v].dtype), element(ir.instrs[v].index, part.axis, part.from));
+  };
+  const auto array = [&](Value v) { return fmt::format("(const {}*){}", word_of(ir.instrs[v].dtype), Apart::array_of(v)); };
+  std::map<std::size_t, std::vector<Value>> of_size;
+  for (const Value v : apart.stores) of_size[itemsize(ir.instrs[v].dtype)].push_back(v);
+  for (const auto& [size, stores] : of_size) {
+    const Dtype dtype = ir.instrs[stores[0]].dtype;
+    const bool may_meet = kNearest <= std::ssize(stores) && std::ssize(stores) <= kFarthest;
+    if (may_meet) {
+      std::string meets, arrays;
+      for (std::size_t k = 0; k < stores.size(); ++k) {
+        meets += fmt::format("{}{} == {}", k ? " && " : "", stride(ir.instrs[stores[k]].index, part.axis), stores.size());
+        if (k > 0) meets += fmt::format(" && {} == {} + {}", address(stores[k]), address(stores[0]), k);
+        arrays += ", " + array(stores[k]);
+      }
+      open(fmt::format("if ({})", meets));
+      line(fmt::format("{}({}, {}{});", interleave_function(dtype, stores.size()), address(stores[0]), count, arrays));
+      close();
+      open("else");
+    }
+    for (const Value v : stores)
+      line(fmt::format("{}({}, {}, {}, {});", write_function(dtype), address(v), stride(ir.instrs[v].index, part.axis),
+                       count, array(v)));
+    if (may_meet) close();
+  }
+}
+
+/// Writes the loop in parts between which elements that lie apart are moved; false where none do.
+bool CWriter::run_apart(const Loop& l) {
+  const Apart apart = apart_of(l);
+  if (apart.points == 0) return false;
+  Loop part = l;
+  const bool is_one = l.is_part && apart.points == kPart;
+  if (!is_one) {
+    open(fmt::format("for (tarry_i64 first = {0}, last; first < {1}; first = last)", l.from, l.to));
+    line(fmt::format("last = {0} - first < {1} ? {0} : first + {1};", l.to, apart.points));
+    part.from = "first";
+    part.to = "last";
+  }
+  part.is_part = true;
+  part.vectors = false;
+  const std::set<Value> loads(apart.loads.begin(), apart.loads.end()), stores(apart.stores.begin(), apart.stores.end());
+  std::erase_if(part.values, [&](Value v) { return loads.contains(v) || stores.contains(v); });
+  const auto at_point = [from = part.from, i = l.i](Value v) {
+    return fmt::format("{}[-{} + {}]", Apart::array_of(v), from, i);
+  };
+  for (const Value v : l.values)
+    if (loads.contains(v) || stores.contains(v))
+      line(fmt::format("{} {}[{}] __attribute__((aligned(64)));", c_type(ir.instrs[v].dtype), Apart::array_of(v),
+                       apart.points + kBetween));
+  for (const Value v : apart.loads) {
+    const Instr& in = ir.instrs[v];
+    line(fmt::format("{0}(({1}*){2}, (const {1}*)&{3}, {4}, {5} - {6});", read_function(in.dtype), word_of(in.dtype),
+                     Apart::array_of(v), element(in.index, l.axis, part.from), stride(in.index, l.axis), part.to,
+                     part.from));
+  }
+  for (const Value v : apart.stores) part.kept.emplace_back(at_point(v), ir.instrs[v].args[0]);
+  part.operand = [loads, at_point, operand = l.operand](Value v) { return loads.contains(v) ? at_point(v) : operand(v); };
+  open("");
+  run(part);
+  close();
+  write_parts(part, apart);
+  if (!is_one) close();
+  return true;
+}
+
+}  // namespace tarry::codegen
