@@ -39,30 +39,49 @@ struct CWriter::Apart {
 
 CWriter::Apart CWriter::apart_of(const Loop& l) const {
   Apart apart;
-  std::size_t bytes = 0;  // of a point
   for (const Value v : l.values) {
     const Instr& in = ir.instrs[v];
     if (in.kind != InstrKind::Load && in.kind != InstrKind::Store) continue;
-    const bool is_apart =
-        ir.accesses[in.index].buffer != kNone && stride_class(in.index, l.axis) == StrideClass::Any &&
-        (in.guard == kNone || (holds_.contains(in.guard) && holds_.at(in.guard) == "1"));
-    if (!is_apart) continue;
-    (in.kind == InstrKind::Load ? apart.loads : apart.stores).push_back(v);
-    bytes += itemsize(ir.buffers[ir.accesses[in.index].buffer]);
+    const bool is_apart = ir.accesses[in.index].buffer != kNone && stride_class(in.index, l.axis) == StrideClass::Any &&
+                          (in.guard == kNone || (holds_.contains(in.guard) && holds_.at(in.guard) == "1"));
+    if (is_apart) (in.kind == InstrKind::Load ? apart.loads : apart.stores).push_back(v);
   }
+  // Of elements of four bytes, compilers put a vector together themselves, but take apart no vectors to interleave
+  // them; of wider ones they do that as well. In the steps of a loop they find no vectors of any.
+  const bool in_steps = std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].loop != kNone; });
+  const auto size_of = [&](Value v) { return itemsize(ir.instrs[v].dtype); };
+  const auto meet = std::ranges::count_if(apart.stores, [&](Value v) { return size_of(v) == 4; });
+  const auto is_plain = [&](Value v) { return !in_steps && size_of(v) > 2 && (size_of(v) > 4 || meet < kNearest); };
+  std::erase_if(apart.loads, is_plain);
+  std::erase_if(apart.stores, is_plain);
+  std::size_t bytes = 0;  // of a point
+  for (const std::vector<Value>* all : {&apart.loads, &apart.stores})
+    for (const Value v : *all) bytes += size_of(v);
   if (bytes == 0 || l.is_short) return apart;
   for (const int points : kParts)
     if (apart.points == 0 && static_cast<std::size_t>(points) * bytes <= kMostApart) apart.points = points;
   return apart;
 }
 
+/// A loop over n elements, of which vectors can take no more than one at a time.
+void CWriter::by_fours(std::string_view advance, const std::function<std::string(int)>& element) {
+  line("tarry_i64 i = 0;");
+  open(fmt::format("for (; i + 4 <= n; i += 4, {})", advance));
+  line("TARRY_SCALAR;");
+  for (int k = 0; k < 4; ++k) line(element(k));
+  close();
+  line("n -= i;");
+  for (int k = 0; k < 3; ++k) line(fmt::format("if (n > {}) {}", k, element(k)));
+}
+
 /// The function that reads n elements, `stride` apart: its name.
 std::string CWriter::read_function(Dtype dtype) {
   const std::string_view word = word_of(dtype);
   return share(fmt::format("read_apart_{}", 8 * itemsize(dtype)), [&] {
-    open(fmt::format("static __attribute__((noinline)) void {0}({1}* to, const {1}* from, tarry_i64 stride, tarry_i64 n)",
-                     kSharedName, word));
-    for (int step = kNearest; step <= kFarthest; ++step) {
+    open(fmt::format(
+        "static __attribute__((noinline)) void {0}({1}* to, const {1}* from, tarry_i64 stride, tarry_i64 n)",
+        kSharedName, word));
+    for (const int step : {-1, 2, 3, 4}) {
       open(fmt::format("if (stride == {})", step));
       open_loop("i", "0", "n");
       line(fmt::format("to[i] = from[{} * i];", step));
@@ -70,7 +89,7 @@ std::string CWriter::read_function(Dtype dtype) {
       line("return;");
       close();
     }
-    line("for (tarry_i64 i = 0; i < n; ++i) { TARRY_SCALAR; to[i] = from[stride * i]; }");
+    by_fours("from += 4 * stride", [](int k) { return fmt::format("to[i + {0}] = from[{0} * stride];", k); });
     close();
   });
 }
@@ -92,9 +111,10 @@ std::string CWriter::interleave_function(Dtype dtype, std::size_t arrays) {
 /// The function that writes n elements, `stride` apart: its name.
 std::string CWriter::write_function(Dtype dtype) {
   return share(fmt::format("write_apart_{}", 8 * itemsize(dtype)), [&] {
-    open(fmt::format("static __attribute__((noinline)) void {0}({1}* to, tarry_i64 stride, tarry_i64 n, const {1}* from)",
-                     kSharedName, word_of(dtype)));
-    line("for (tarry_i64 i = 0; i < n; ++i) { TARRY_SCALAR; to[stride * i] = from[i]; }");
+    open(fmt::format(
+        "static __attribute__((noinline)) void {0}({1}* to, tarry_i64 stride, tarry_i64 n, const {1}* from)",
+        kSharedName, word_of(dtype)));
+    by_fours("to += 4 * stride", [](int k) { return fmt::format("to[{0} * stride] = from[i + {0}];", k); });
     close();
   });
 }
@@ -105,7 +125,9 @@ void CWriter::write_parts(const Loop& part, const Apart& apart) {
   const auto address = [&](Value v) {
     return fmt::format("({}*)&{}", word_of(ir.instrs[v].dtype), element(ir.instrs[v].index, part.axis, part.from));
   };
-  const auto array = [&](Value v) { return fmt::format("(const {}*){}", word_of(ir.instrs[v].dtype), Apart::array_of(v)); };
+  const auto array = [&](Value v) {
+    return fmt::format("(const {}*){}", word_of(ir.instrs[v].dtype), Apart::array_of(v));
+  };
   std::map<std::size_t, std::vector<Value>> of_size;
   for (const Value v : apart.stores) of_size[itemsize(ir.instrs[v].dtype)].push_back(v);
   for (const auto& [size, stores] : of_size) {
@@ -114,7 +136,8 @@ void CWriter::write_parts(const Loop& part, const Apart& apart) {
     if (may_meet) {
       std::string meets, arrays;
       for (std::size_t k = 0; k < stores.size(); ++k) {
-        meets += fmt::format("{}{} == {}", k ? " && " : "", stride(ir.instrs[stores[k]].index, part.axis), stores.size());
+        meets +=
+            fmt::format("{}{} == {}", k ? " && " : "", stride(ir.instrs[stores[k]].index, part.axis), stores.size());
         if (k > 0) meets += fmt::format(" && {} == {} + {}", address(stores[k]), address(stores[0]), k);
         arrays += ", " + array(stores[k]);
       }
@@ -160,7 +183,9 @@ bool CWriter::run_apart(const Loop& l) {
                      part.from));
   }
   for (const Value v : apart.stores) part.kept.emplace_back(at_point(v), ir.instrs[v].args[0]);
-  part.operand = [loads, at_point, operand = l.operand](Value v) { return loads.contains(v) ? at_point(v) : operand(v); };
+  part.operand = [loads, at_point, operand = l.operand](Value v) {
+    return loads.contains(v) ? at_point(v) : operand(v);
+  };
   open("");
   run(part);
   close();

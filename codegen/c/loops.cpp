@@ -95,7 +95,8 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
       default: return false;
     }
   };
-  const bool all = vector_bytes_ > 0 && !gathers(ir) && l.steps.empty() && std::all_of(l.values.begin(), l.values.end(), one) &&
+  const bool all = vector_bytes_ > 0 && !gathers(ir) && l.steps.empty() &&
+                   std::all_of(l.values.begin(), l.values.end(), one) &&
                    std::all_of(l.kept.begin(), l.kept.end(), [&](const auto& k) { return is_number(k.second); });
   if (!all) found.dtype = Dtype::Bool;
   return found;

@@ -40,7 +40,7 @@ class CWriter : public CodeWriter {
     bool is_short = false;  ///< often of a few vectors or elements, which are best without a loop
     std::vector<std::pair<std::string, Value>> kept = {};  ///< elements of arrays, at i, that take values
     std::map<std::string, std::function<std::string(const std::string&)>> steps = {};  ///< of kept elements: what they
-                                                                                      ///< become by a value
+                                                                                       ///< become by a value
     bool runs = true;            ///< long functions are called for a few hundred elements at once
     std::set<Value> drawn = {};  ///< words that a part has drawn
     bool is_part = false;        ///< of at most kPart iterations
@@ -162,6 +162,7 @@ class CWriter : public CodeWriter {
   // Elements that lie apart (c/apart.cpp).
   struct Apart;
   [[nodiscard]] Apart apart_of(const Loop& loop) const;
+  void by_fours(std::string_view advance, const std::function<std::string(int)>& element);
   std::string read_function(Dtype dtype);
   std::string write_function(Dtype dtype);
   std::string interleave_function(Dtype dtype, std::size_t arrays);
