@@ -12,7 +12,7 @@ namespace tarry::codegen {
 
 namespace {
 
-constexpr int kNearest = 2, kFarthest = 4;  // elements apart for which there is a loop of vectors
+constexpr int kFewestMeeting = 2, kMostMeeting = 4;  // arrays that are interleaved
 constexpr int kParts[] = {kPart, kPart / 4};
 constexpr std::size_t kMostApart = 16384;  // bytes of a part's arrays: stacks may be small
 constexpr int kBetween = 16;               // elements between arrays, which then do not lie 4096 bytes apart
@@ -46,12 +46,14 @@ CWriter::Apart CWriter::apart_of(const Loop& l) const {
                           (in.guard == kNone || (holds_.contains(in.guard) && holds_.at(in.guard) == "1"));
     if (is_apart) (in.kind == InstrKind::Load ? apart.loads : apart.stores).push_back(v);
   }
-  // Of elements of four bytes, compilers put a vector together themselves, but take apart no vectors to interleave
-  // them; of wider ones they do that as well. In the steps of a loop they find no vectors of any.
+  // Compilers put vectors together of elements of four bytes or more, but interleave none of four bytes. In the steps
+  // of a loop they find no vectors at all.
   const bool in_steps = std::ranges::any_of(l.values, [&](Value v) { return ir.instrs[v].loop != kNone; });
   const auto size_of = [&](Value v) { return itemsize(ir.instrs[v].dtype); };
   const auto meet = std::ranges::count_if(apart.stores, [&](Value v) { return size_of(v) == 4; });
-  const auto is_plain = [&](Value v) { return !in_steps && size_of(v) > 2 && (size_of(v) > 4 || meet < kNearest); };
+  const auto is_plain = [&](Value v) {
+    return !in_steps && size_of(v) > 2 && (size_of(v) > 4 || meet < kFewestMeeting);
+  };
   std::erase_if(apart.loads, is_plain);
   std::erase_if(apart.stores, is_plain);
   std::size_t bytes = 0;  // of a point
@@ -119,7 +121,7 @@ std::string CWriter::write_function(Dtype dtype) {
   });
 }
 
-/// What a part's loop has left in arrays, to where it belongs; what turns out to lie side by side at once.
+/// Moves the results of a part's loop from their arrays to their places; those that prove to lie side by side at once.
 void CWriter::write_parts(const Loop& part, const Apart& apart) {
   const std::string count = fmt::format("{} - {}", part.to, part.from);
   const auto address = [&](Value v) {
@@ -132,7 +134,7 @@ void CWriter::write_parts(const Loop& part, const Apart& apart) {
   for (const Value v : apart.stores) of_size[itemsize(ir.instrs[v].dtype)].push_back(v);
   for (const auto& [size, stores] : of_size) {
     const Dtype dtype = ir.instrs[stores[0]].dtype;
-    const bool may_meet = kNearest <= std::ssize(stores) && std::ssize(stores) <= kFarthest;
+    const bool may_meet = kFewestMeeting <= std::ssize(stores) && std::ssize(stores) <= kMostMeeting;
     if (may_meet) {
       std::string meets, arrays;
       for (std::size_t k = 0; k < stores.size(); ++k) {

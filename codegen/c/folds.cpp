@@ -33,7 +33,7 @@ struct CWriter::Strip {
   [[nodiscard]] static std::string array_of(Value v) { return fmt::format("strip{}", v); }
 };
 
-/// What an instruction of a point takes of other points' values; a fold, all that its loop takes.
+/// Values of a point that an instruction takes; of a fold, all that its loop takes.
 std::vector<Value> CWriter::taken_by(Value v) const {
   std::vector<Value> taken;
   const auto add = [&](const Instr& in) {
