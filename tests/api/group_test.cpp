@@ -155,6 +155,43 @@ TEST_CASE("group: a segment has the bits of the reduction of its elements taken 
   });
 }
 
+TEST_CASE("group: segments of 32 elements and of one more are folds of tree R, among many short ones", "[group]") {
+  ta::test::on_every_device([](ta::Device) {
+    for (const std::int64_t longest : {31, 32, 33, 300}) {
+      Ints ids = some_ids(2000, 1000);
+      for (std::int64_t& id : ids) id = id == 7 ? 8 : id;
+      for (std::int64_t k = 0; k < longest; ++k) ids.insert(ids.begin() + k * 5, 7);
+      const ta::Array x = ta::asarray(some_numbers(std::ssize(ids))), taken = ta::take(x, ta::asarray(members(ids, 7)));
+      const ta::SegmentOptions options{.groups = 1001};
+      const auto sums = ta::segment_sum(x, ta::asarray(ids), options).to_vector<double>();
+      INFO(longest << " elements");
+      CHECK(ta::test::same_bits(sums[7], ta::sum(taken).item<double>()));
+      CHECK(ta::test::same_bits(sums[1000], 0.0));  // of nothing
+    }
+  });
+}
+
+TEST_CASE("group: whole numbers and extremes of many elements are those of one after the other", "[group]") {
+  const std::int64_t n = 300'000;
+  for (const std::int64_t groups : {3, 500, 100'000}) {
+    const Ints ids = some_ids(n, groups);
+    Ints values(ids.size()), sums(static_cast<std::size_t>(groups)), most(sums.size(), INT64_MIN);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      values[i] = static_cast<std::int64_t>(i * 7919 % 1013) - 500;
+      sums[static_cast<std::size_t>(ids[i])] += values[i];
+      most[static_cast<std::size_t>(ids[i])] = std::max(most[static_cast<std::size_t>(ids[i])], values[i]);
+    }
+    ta::test::on_every_device([&](ta::Device) {
+      INFO(groups << " groups");
+      const ta::Array x = ta::asarray(values), of = ta::asarray(ids);
+      CHECK(int64s(ta::segment_sum(x, of, {.groups = groups})) == sums);
+      CHECK(int64s(ta::segment_max(x, of, {.groups = groups})) == most);
+      const ta::Array extreme = ta::segment_max(ta::astype(x, ta::float64), of, {.groups = groups});
+      if (groups < 100'000) CHECK(int64s(ta::astype(extreme, ta::int64)) == most);  // of none: -infinity
+    });
+  }
+}
+
 TEST_CASE("group: rows of several columns, sorted ids, ids from the end, and groups of nothing", "[group]") {
   ta::test::on_every_device([](ta::Device) {
     const ta::Array x = ta::array({{1, 2}, {3, 4}, {5, 6}});

@@ -24,6 +24,7 @@ using graph::Op;
 template <class T>
 struct Adding {
   using State = T;
+  static constexpr bool kInAnyOrder = std::is_integral_v<T>;
   State first(T x) const { return x; }
   State next(State s, T x) const { return s + x; }
   State join(State a, State b) const { return a + b; }
@@ -46,6 +47,7 @@ struct Multiplying : Adding<T> {
 template <class T, Extreme kWhich>
 struct Choosing {
   using State = T;
+  static constexpr bool kInAnyOrder = true;
   State first(T x) const { return x; }
   State next(State s, T x) const { return choose<kWhich>(s, x); }
   State join(State a, State b) const { return choose<kWhich>(a, b); }
@@ -85,6 +87,7 @@ struct Deviating {
 };
 
 constexpr std::int64_t kLanes = 32, kBlock = 128;
+constexpr std::int64_t kMostParts = 64;
 
 /// One element in each lane, or in the first of them.
 template <class T, class Fold>
@@ -186,6 +189,8 @@ class ByNumber {
       : spec_(spec), memory_(spec, scratch), runs_(runs), make_(make) {}
 
   void fold(const T* x, T* to) const {
+    if constexpr (requires { Fold::neutral(); })
+      if (Fold::kInAnyOrder ? fold_in_any_order(x, to) : fold_short(x, to)) return;
     const std::int64_t per = codegen::runs_of_bucket(spec_);
     if (per == 1) {
       move(memory_.offsets, 0,
@@ -235,6 +240,70 @@ class ByNumber {
     in_parts([](std::int64_t& count, std::int64_t, std::uint64_t) { ++count; });
     begin_cells(memory_.counts, cells, parts, begins);
     in_parts([put](std::int64_t& next, std::int64_t i, std::uint64_t run) { put(next++, i, run); });
+  }
+
+  /// Elements taken one after the other from `from` to `until`, each where its run's state is.
+  void take(const T* x, std::int64_t from, std::int64_t until, T* states) const {
+    const Fold fold = make_(T{});
+    const Number* const runs = runs_;
+    const auto m = static_cast<std::uint64_t>(spec_.m);
+    for (std::int64_t i = from; i < until; ++i)
+      if (const auto run = static_cast<std::uint64_t>(runs[i]); run < m) states[run] = fold.next(states[run], x[i]);
+  }
+
+  /// States of its own for each part of the elements, where these are many to a run; else one part, of whole numbers,
+  /// where few cores would bring them together no faster.
+  bool fold_in_any_order(const T* x, T* to) const {
+    constexpr std::int64_t kFewToRun = 4, kFewCores = 4;
+    const std::int64_t n = spec_.n, m = spec_.m, most = n / kFewToRun / m;
+    if (most < 2 && (thread_count() > kFewCores || !std::is_integral_v<T>)) return false;
+    const std::int64_t parts = std::clamp<std::int64_t>(std::min<std::int64_t>(most, thread_count()), 1, kMostParts);
+    const auto states = [&](std::int64_t p) { return p == 0 ? to : memory_.together + (p - 1) * m; };
+    const Fold fold = make_(T{});
+    parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
+      const support::DefaultFloatingPoint state;
+      for (std::int64_t p = lo; p < hi; ++p) {
+        std::fill_n(states(p), m, Fold::neutral());
+        take(x, n * p / parts, n * (p + 1) / parts, states(p));
+      }
+    });
+    const support::DefaultFloatingPoint state;
+    for (std::int64_t p = 1; p < parts; ++p)
+      for (std::int64_t run = 0; run < m; ++run) to[run] = fold.join(to[run], states(p)[run]);
+    return true;
+  }
+
+  /// Runs that tree R folds one element after the other, where their states fit into a cache and few cores would bring
+  /// their elements together no faster. Bytes count these; none may have more than such a run.
+  bool fold_short(const T* x, T* to) const {
+    constexpr std::int64_t kFewToRun = 16, kFewCores = 4, kMostRuns = 1 << 16;
+    constexpr std::uint8_t kMany = 255;
+    const std::int64_t n = spec_.n, m = spec_.m;
+    if (n > kFewToRun * m || m > kMostRuns || thread_count() > kFewCores) return false;
+    const std::int64_t parts = std::min<std::int64_t>(thread_count(), kFewCores);  // an offset has room for as many
+    auto* const counts = reinterpret_cast<std::uint8_t*>(memory_.offsets);
+    std::memset(counts, 0, static_cast<std::size_t>(parts * m));
+    parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
+      for (std::int64_t p = lo; p < hi; ++p) {
+        std::uint8_t* const own = counts + p * m;
+        for (std::int64_t i = n * p / parts; i < n * (p + 1) / parts; ++i)
+          if (const auto run = static_cast<std::uint64_t>(runs_[i]); run < static_cast<std::uint64_t>(m))
+            if (own[run] != kMany) ++own[run];
+      }
+    });
+    int longest = 0;
+    for (std::int64_t run = 0; run < m; ++run) {
+      int count = 0;
+      for (std::int64_t p = 0; p < parts; ++p) count += counts[p * m + run];
+      counts[run] = static_cast<std::uint8_t>(std::min<int>(count, kMany));
+      longest = std::max(longest, count);
+    }
+    if (longest > kLanes) return false;
+    const support::DefaultFloatingPoint state;
+    std::fill_n(to, m, Fold::neutral());
+    take(x, 0, n, to);
+    for (std::int64_t run = 0; run < m; ++run) to[run] = counts[run] == 0 ? Fold::nothing() : to[run];
+    return true;
   }
 
   /// Where few elements are in a bucket, they come together in memory of the job's, which stays in its cache.
