@@ -136,6 +136,45 @@ TEST_CASE("sort: rows of floats that differ in their last bits alone", "[sort]")
   });
 }
 
+TEST_CASE("sort: long rows whatever keys they are drawn from, or hide from a sample", "[sort]") {
+  const std::int64_t n = 100'000;
+  const auto row = [&](const auto& key) {
+    std::vector<double> v(static_cast<std::size_t>(n));
+    std::mt19937_64 random(11);
+    for (std::int64_t i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = key(i, random());
+    return v;
+  };
+  const auto apart = [](std::uint64_t last_bits) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(1.0) + last_bits);
+  };
+  const std::pair<const char*, std::vector<double>> rows[] = {
+      {"uniform", row([](std::int64_t, std::uint64_t r) { return static_cast<double>(r >> 11) * 0x1p-53; })},
+      {"one value", row([](std::int64_t, std::uint64_t) { return 2.0; })},
+      {"one of another value", row([&](std::int64_t i, std::uint64_t) { return i == n / 3 ? 1.0 : 2.0; })},
+      {"few values", row([](std::int64_t, std::uint64_t r) { return static_cast<double>(r % 5); })},
+      {"of every size",
+       row([](std::int64_t, std::uint64_t r) { return std::ldexp(1.0, static_cast<int>(r % 2000) - 1000); })},
+      {"rising", row([](std::int64_t i, std::uint64_t) { return static_cast<double>(i); })},
+      {"falling", row([](std::int64_t i, std::uint64_t) { return -static_cast<double>(i); })},
+      {"last bits", row([&](std::int64_t, std::uint64_t r) { return apart(r % 3 == 0 ? r % 100'000 : 7); })},
+      {"far apart but for last bits", row([&](std::int64_t, std::uint64_t r) {
+         return r % 1000 == 0 ? std::ldexp(1.0, static_cast<int>(r / 1000 % 600)) : apart(r / 7 % 4096);
+       })},
+      {"periods",
+       row([](std::int64_t i, std::uint64_t r) { return i % 16 == 0 ? 1.0 : static_cast<double>(r % 1'000'000); })},
+  };
+  ta::test::on_every_device([&](ta::Device) {
+    for (const auto& [name, x] : rows) {
+      INFO(name);
+      check_rows(x, 1, n, false);
+      check_rows(std::vector<float>(x.begin(), x.end()), 1, n, true);
+      std::vector<std::int64_t> bits(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i) bits[i] = std::bit_cast<std::int64_t>(x[i]);
+      check_rows(bits, 1, n, true);
+    }
+  });
+}
+
 TEST_CASE("sort: -0 comes before +0, NaNs come last in both directions and keep their bits and their order", "[sort]") {
   ta::test::on_every_device([](ta::Device) {
     const float first = std::bit_cast<float>(0xffc00001U), second = std::bit_cast<float>(0x7fc00002U);
@@ -177,11 +216,13 @@ TEST_CASE("sort: float16 and bfloat16 are ordered as the floats that they are", 
 
 TEST_CASE("sort: one long row has the same bits whatever the number of threads", "[sort]") {
   const std::vector<double> x = keys<double>(300'000, Nans::Some, 3);
-  const Ints expected = int64s(ta::argsort(ta::asarray(x)));
+  const std::vector<std::uint32_t> y = keys<std::uint32_t>(300'000, Nans::None, 4);
+  const Ints expected = int64s(ta::argsort(ta::asarray(x))), of_words = int64s(ta::argsort(ta::asarray(y)));
   for (const char* threads : {"1", "3", "8"}) {
     const ta::test::Setting setting("TARRY_NUM_THREADS", threads);
     const ta::Scope placed(ta::cpu);
     CHECK((int64s(ta::argsort(ta::asarray(x))) == expected));  // too long to print
+    CHECK((int64s(ta::argsort(ta::asarray(y))) == of_words));
   }
 }
 

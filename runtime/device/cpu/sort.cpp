@@ -1,7 +1,7 @@
-// Sort and Argsort on the CPU: byte by byte from the lowest, a pass for each byte in which the keys of a row differ.
-// Rows of few elements are sorted by insertion, many short ones in a network. Several rows are shared out among the
-// threads; a long row alone is cut into parts, each with counts of its own, so that the passes keep the order of equal
-// bytes.
+// Sort and Argsort on the CPU. Long rows of narrow keys: byte by byte from the lowest, a pass for each byte in which
+// they differ; of wide ones: split from the highest bits on (runtime/device/cpu/splitting_sort.h). Rows of few elements
+// are sorted by insertion, many short ones in a network. Several rows are shared out among the threads; a long row
+// alone is cut into parts, each with counts of its own, so that the passes keep the order of equal bytes.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,6 +12,7 @@
 #include "runtime/device/cpu/order_key.h"
 #include "runtime/device/cpu/ranks.h"
 #include "runtime/device/cpu/routine.h"
+#include "runtime/device/cpu/splitting_sort.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
 
@@ -19,7 +20,7 @@ namespace tarry::runtime {
 namespace {
 
 using codegen::kDigits, codegen::kSortParts;
-using Counts = std::int64_t[kDigits];
+using Counts = SortCounts;
 
 constexpr std::int64_t kShortRow = 48;           // sorted by insertion
 constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads sort
@@ -151,6 +152,7 @@ class Row {
   using Bits = typename Way::Bits;
   using Moved = typename Way::Moved;
   using Result = typename Way::Result;
+  static constexpr bool kSplits = Way::kBytes >= 4;  ///< of fewer bytes, a pass for each is less
 
   /// `halves`: where passes put what is not the result yet.
   Row(const Bits* x, Result* to, std::int64_t n, std::array<Moved*, 2> halves)
@@ -175,6 +177,7 @@ class Row {
 
   /// In this thread.
   void sort() {
+    if constexpr (kSplits) return SplittingSort<Way>(x_, to_, n_, halves_).sort();
     Counts totals[Way::kBytes] = {};
     count_all(0, n_, totals);
     passes(totals, [&](int byte, const auto& load, const auto& store) {
@@ -190,6 +193,7 @@ class Row {
 
   /// In parts, whose counts are in `tables`.
   void sort_in_parts(Counts* tables, std::int64_t parts) {
+    if constexpr (kSplits) return SplittingSort<Way>(x_, to_, n_, halves_).sort_in_parts(tables, parts);
     Counts* const totals = tables + kSortParts;
     std::memset(totals, 0, Way::kBytes * sizeof(Counts));
     const auto in_parts = [&](const auto& body) {
