@@ -3,6 +3,7 @@
 #include <tarry/evaluate.h>
 #include <tarry/index.h>
 #include <tarry/ops.h>
+#include <tarry/reduce.h>
 #include <tarry/scan.h>
 #include <tarry/sort.h>
 #include <tarry/views.h>
@@ -13,6 +14,18 @@
 namespace tarry {
 namespace graph {
 namespace {
+
+/// `count` elements from one on.
+Array part(std::string_view called, const Array& x, std::int64_t from, std::int64_t count, std::source_location where) {
+  IndexMap map;
+  map.push_back({0, from, 1});
+  return detail::wrap(record_view(detail::edge(x, called, where), map, Dims{count}.span(), where));
+}
+
+/// True where an element of n is another than the one before it.
+Array steps(std::string_view called, const Array& x, std::int64_t n, std::source_location where) {
+  return not_equal({part(called, x, 0, n - 1, where), Where(where)}, {part(called, x, 1, n - 1, where), Where(where)});
+}
 
 /// Operations of one call.
 class RunFinder {
@@ -40,23 +53,21 @@ class RunFinder {
       const Array differs = steps(taken(key, runs.order), n, nans);
       begins = begins.is_defined() ? logical_or(on(begins), on(differs)) : differs;
     }
-    runs.group = cumulative_sum(begins, {.axis = 0, .dtype = int64, .include_initial = true}, where_);
-    const Array both[] = {runs.order, runs.group};
+    const Array both[] = {runs.order, begins};
     evaluate(both, where_);
-    runs.count = part(runs.group, n - 1, 1).item<std::int64_t>(where_) + 1;
-    const Array numbers = arange(runs.count + 1, int64, where_);
-    runs.offsets = searchsorted(runs.group, numbers, {}, where_);
+    runs.group = cumulative_sum(begins, {.axis = 0, .dtype = int64, .include_initial = true}, where_);
+    const Array inside = add(on(flatnonzero(begins, where_)), {1, where_});
+    const Array offsets[] = {zeros({1}, int64, where_), inside, full({1}, n, int64, where_)};
+    runs.offsets = concat(offsets, 0, where_);
+    runs.count = runs.offsets.size(where_) - 1;
     return runs;
   }
 
   [[nodiscard]] Array taken(const Array& x, const Array& places) const {
     return places.size(where_) == 0 ? x : take(x, places, 0, Bounds::Error, where_);
   }
-  /// `count` elements from one on.
   [[nodiscard]] Array part(const Array& x, std::int64_t from, std::int64_t count) const {
-    IndexMap map;
-    map.push_back({0, from, 1});
-    return detail::wrap(record_view(detail::edge(x, called_, where_), map, Dims{count}.span(), where_));
+    return graph::part(called_, x, from, count, where_);
   }
   [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
 
@@ -68,7 +79,7 @@ class RunFinder {
   /// True where an element is another than the one before it.
   [[nodiscard]] Array steps(const Array& x, std::int64_t n, Nans nans) const {
     const Array left = part(x, 0, n - 1), right = part(x, 1, n - 1);
-    const Array differs = not_equal(on(left), on(right));
+    const Array differs = graph::steps(called_, x, n, where_);
     if (nans == Nans::Apart || !is_floating(x.dtype(where_))) return differs;
     const Array nan = logical_and(on(isnan(left, where_)), on(isnan(right, where_)));
     return logical_and(on(differs), on(logical_not(nan, where_)));
@@ -142,8 +153,22 @@ UniqueInverse unique_inverse(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("unique_inverse", where)
 
+/// The sorted elements of which the one before is another. Zeros of both signs are equal: the first of x stands for all.
 Array unique_values(const Array& x, std::source_location where) try {
-  return Distinct("unique_values", x, where).values();
+  const graph::Edge edge = detail::edge(x, "unique_values", where);
+  const graph::PlacedLike placed(edge);
+  const std::int64_t n = graph::element_count(edge.node()->shape());
+  const Array flat = reshape(x, {n}, where);
+  if (n == 0) return flat;
+  const auto on = [&](const Array& a) { return Operand(a, Where(where)); };
+  const Array sorted = sort(flat, {}, where);
+  const Array steps[] = {ones({1}, bool_, where), graph::steps("unique_values", sorted, n, where)};
+  const Array both[] = {sorted, concat(steps, 0, where)};
+  evaluate(both, where);
+  const Array values = compress(both[1], sorted, {}, where);
+  if (!is_floating(x.dtype(where))) return values;
+  const Array first = take(flat, argmax(equal(on(flat), {0, where}), {}, {}, where), 0, Bounds::Error, where);
+  return tarry::where(on(equal(on(values), {0, where})), on(first), on(values));
 }
 TARRY_OR_OUT_OF_MEMORY("unique_values", where)
 
