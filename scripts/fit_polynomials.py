@@ -10,7 +10,7 @@ Argument reductions:
        Elementary Functions", 1980; Tang, ACM TOMS 15(2), 1989);  exp(r) = 1 + r + r^2 Q(r)
   log  x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).  float32: log(1+f) = f - f^2/2 + f^3 Q(f).
        float64: s = f / (2 + f), log(1+f) = f - (f^2/2 - s (f^2/2 + s^2 Q(s^2))), since log(1+f) = 2 atanh(s)
-       (Tang, ACM TOMS 16(4), 1990)
+       (Tang, ACM TOMS 16(4), 1990).  Short ones, for float32: 2 atanh(s) = 2 s + 2 s^3 P(s^2), and as many terms of exp
   erf  |x| <= 1: x + x Q(x^2).  Above: 1 - exp(Q(|x| - 1)), Q a fit of log(erfc); the weight erfc(x) is what an error of
        Q does to the result, so a plain polynomial reaches to where erf rounds to 1 (cf. Cody, Math. Comp. 23, 1969)
   sin, cos  x = n pi/2 + r, |r| <= pi/4, pi/2 in parts of 33 bits (Cody and Waite), beyond 2^20 by multiplication with the
@@ -212,6 +212,8 @@ def main():
     run("exp_f64", exp_tail, lambda r: r * r / mp.exp(r), -half, half, 9, 53)
     run("log_f32", log_tail, lambda f: f ** 3 / mp.log1p(f), 1 / root - 1, root - 1, 7, 24)
     run("log_f64", atanh_tail, lambda z: z / 2, 0, s_max, 6, 53)
+    run("short_log", odd_tail(mp.atanh), lambda z: z, 0, s_max, 3, 53)
+    run("short_expm1", exp_tail, lambda r: abs(r), -half, half, 5, 53)
     run("erf_small_f32", erf_tail, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), 0, 1, 6, 24)
     run("erf_large_f32", log_erfc, lambda u: mp.erfc(1 + u), 0, "2.95", 7, 24)
     run("erf_small_f64", erf_tail, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), 0, 1, 11, 53)

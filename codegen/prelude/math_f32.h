@@ -93,12 +93,44 @@ TARRY_FN float tarry_erf_f32(float x) {
   return t <= 1.0f ? x + x * p : large;
 }
 #endif
-// Through float64, which leaves half an ulp and a hair: functions that need more than a few steps to be accurate in float32.
-//== expm1_f32 : expm1_f64
+// Through float64, which leaves half an ulp and a hair: functions that need more than a few steps to be accurate in
+// float32. What follows computes some bits more than float32 has: log(1 + f) = 2 s (1 + z P(z)), s = f / (2 + f), z = s^2,
+// and exp(t) = 2^n (1 + p), p = r + r^2 Q(r), r = t - n ln2. Powers of two and of ten have exact logarithms.
+//== short_log : log_parts_f64
+#ifndef __CUDACC__
+TARRY_FN double tarry_short_log_fraction(double f) {
+  double s = f / (2.0 + f), z = s * s, p = 0x1.e2f718e06a75bp-4;
+  p = p * z + 0x1.2438d31b22dc4p-3;
+  p = p * z + 0x1.999a7a9ba9f73p-3;
+  p = p * z + 0x1.555554fd94082p-2;
+  double twice = s + s;
+  return twice + twice * (z * p);
+}
+TARRY_FN double tarry_short_log(double x, double of_two, double of_e) {
+  struct tarry_log_parts_f64 part = tarry_log_split_f64(x);
+  return tarry_log_edges_f64(x, 0.0, part.k * of_two + tarry_short_log_fraction(part.f) * of_e);
+}
+#endif
+//== short_expm1 : exp_parts_f64
+#ifndef __CUDACC__
+TARRY_FN double tarry_short_expm1(double x) {
+  double most = x > 128.0 ? 128.0 : x, t = most < -128.0 ? -128.0 : most;
+  double shifted = tarry_exp_shifted_f64(t), r = t - (shifted - 0x1.8p52) * 0x1.62e42fefa39efp-1;
+  double q = 0x1.a1a164f97c50fp-13;
+  q = q * r + 0x1.6d7485859dbc2p-10;
+  q = q * r + 0x1.11108f9b2b273p-7;
+  q = q * r + 0x1.5554add413d08p-5;
+  q = q * r + 0x1.555555890318ap-3;
+  q = q * r + 0x1.00000027dea54p-1;
+  double scale = tarry_from_bits_f64((tarry_bits_f64(shifted) + 1023) << 52);
+  return (scale - 1.0) + scale * (r + (r * r) * q);
+}
+#endif
+//== expm1_f32 : short_expm1
 #ifdef __CUDACC__
 TARRY_FN float tarry_expm1_f32(float x) { return expm1f(x); }
 #else
-TARRY_FN float tarry_expm1_f32(float x) { return (float)tarry_expm1_f64((double)x); }
+TARRY_FN float tarry_expm1_f32(float x) { return x == 0.0f ? x : (float)tarry_short_expm1((double)x); }
 #endif
 //== log1p_f32 : log1p_f64
 #ifdef __CUDACC__
@@ -106,17 +138,19 @@ TARRY_FN float tarry_log1p_f32(float x) { return log1pf(x); }
 #else
 TARRY_FN float tarry_log1p_f32(float x) { return (float)tarry_log1p_f64((double)x); }
 #endif
-//== log2_f32 : log2_f64
+//== log2_f32 : short_log
 #ifdef __CUDACC__
 TARRY_FN float tarry_log2_f32(float x) { return log2f(x); }
 #else
-TARRY_FN float tarry_log2_f32(float x) { return (float)tarry_log2_f64((double)x); }
+TARRY_FN float tarry_log2_f32(float x) { return (float)tarry_short_log((double)x, 1.0, 0x1.71547652b82fep0); }
 #endif
-//== log10_f32 : log10_f64
+//== log10_f32 : short_log
 #ifdef __CUDACC__
 TARRY_FN float tarry_log10_f32(float x) { return log10f(x); }
 #else
-TARRY_FN float tarry_log10_f32(float x) { return (float)tarry_log10_f64((double)x); }
+TARRY_FN float tarry_log10_f32(float x) {
+  return (float)tarry_short_log((double)x, 0x1.34413509f79ffp-2, 0x1.bcb7b1526e50ep-2);
+}
 #endif
 //== asin_f32 : asin_f64
 #ifdef __CUDACC__
@@ -136,35 +170,56 @@ TARRY_FN float tarry_atan_f32(float x) { return atanf(x); }
 #else
 TARRY_FN float tarry_atan_f32(float x) { return (float)tarry_atan_f64((double)x); }
 #endif
-//== sinh_f32 : sinh_f64
+//== sinh_f32 : short_expm1
 #ifdef __CUDACC__
 TARRY_FN float tarry_sinh_f32(float x) { return sinhf(x); }
 #else
-TARRY_FN float tarry_sinh_f32(float x) { return (float)tarry_sinh_f64((double)x); }
+TARRY_FN float tarry_sinh_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  double t = (double)tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
+  double grown = tarry_short_expm1(t);
+  return tarry_from_bits_f32(tarry_bits_f32((float)(0.5 * (grown + grown / (1.0 + grown)))) | sign);
+}
 #endif
-//== cosh_f32 : cosh_f64
+//== cosh_f32 : short_expm1
 #ifdef __CUDACC__
 TARRY_FN float tarry_cosh_f32(float x) { return coshf(x); }
 #else
-TARRY_FN float tarry_cosh_f32(float x) { return (float)tarry_cosh_f64((double)x); }
+TARRY_FN float tarry_cosh_f32(float x) {
+  double power = 1.0 + tarry_short_expm1((double)tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu));
+  return (float)(0.5 * (power + 1.0 / power));
+}
 #endif
-//== asinh_f32 : asinh_f64
+//== asinh_f32 : short_log sqrt_f64
 #ifdef __CUDACC__
 TARRY_FN float tarry_asinh_f32(float x) { return asinhf(x); }
 #else
-TARRY_FN float tarry_asinh_f32(float x) { return (float)tarry_asinh_f64((double)x); }
+TARRY_FN float tarry_asinh_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  double t = (double)tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
+  float y = (float)tarry_short_log(t + tarry_sqrt_f64(t * t + 1.0), 0x1.62e42fefa39efp-1, 1.0);
+  return t < 0x1p-13 ? x : tarry_from_bits_f32(tarry_bits_f32(y) | sign);
+}
 #endif
-//== acosh_f32 : acosh_f64
+//== acosh_f32 : short_log sqrt_f64
 #ifdef __CUDACC__
 TARRY_FN float tarry_acosh_f32(float x) { return acoshf(x); }
 #else
-TARRY_FN float tarry_acosh_f32(float x) { return (float)tarry_acosh_f64((double)x); }
+TARRY_FN float tarry_acosh_f32(float x) {
+  double t = (double)x, power = t < 1.0 ? -1.0 : t + tarry_sqrt_f64(t * t - 1.0);
+  return (float)tarry_short_log(power, 0x1.62e42fefa39efp-1, 1.0);
+}
 #endif
-//== atanh_f32 : atanh_f64
+//== atanh_f32 : short_log
 #ifdef __CUDACC__
 TARRY_FN float tarry_atanh_f32(float x) { return atanhf(x); }
 #else
-TARRY_FN float tarry_atanh_f32(float x) { return (float)tarry_atanh_f64((double)x); }
+TARRY_FN float tarry_atanh_f32(float x) {
+  tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
+  double t = (double)tarry_from_bits_f32(tarry_bits_f32(x) ^ sign);
+  float y = (float)(0.5 * tarry_short_log((1.0 + t) / (1.0 - t), 0x1.62e42fefa39efp-1, 1.0));
+  return t < 0x1p-13 ? x : tarry_from_bits_f32(tarry_bits_f32(y) | sign);
+}
 #endif
 //== atan2_f32 : atan2_f64
 #ifdef __CUDACC__

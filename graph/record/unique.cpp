@@ -153,7 +153,8 @@ UniqueInverse unique_inverse(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("unique_inverse", where)
 
-/// The sorted elements of which the one before is another. Zeros of both signs are equal: the first of x stands for all.
+/// The sorted elements of which the one before is another. Zeros of both signs are equal: the first of x stands for
+/// all.
 Array unique_values(const Array& x, std::source_location where) try {
   const graph::Edge edge = detail::edge(x, "unique_values", where);
   const graph::PlacedLike placed(edge);

@@ -183,7 +183,8 @@ class SplittingSort {
     const int passes = (std::min(bits, wanted) + kDigitBits - 1) / kDigitBits;
     const int low = std::max(0, bits - kDigitBits * passes);
     p.half = pass_over(p, low, passes);
-    if (low > 0 && !insert(at(p), p.n, kMovesEach * p.n)) p.half = pass_over(p, 0, (bits + kDigitBits - 1) / kDigitBits);
+    if (low > 0 && !insert(at(p), p.n, kMovesEach * p.n))
+      p.half = pass_over(p, 0, (bits + kDigitBits - 1) / kDigitBits);
     emit(p);
   }
 
