@@ -184,7 +184,10 @@ bool CWriter::run_apart(const Loop& l) {
                      Apart::array_of(v), element(in.index, l.axis, part.from), stride(in.index, l.axis), part.to,
                      part.from));
   }
+  // Stores take what is there before other kept elements change.
+  part.kept.clear();
   for (const Value v : apart.stores) part.kept.emplace_back(at_point(v), ir.instrs[v].args[0]);
+  part.kept.insert(part.kept.end(), l.kept.begin(), l.kept.end());
   part.operand = [loads, at_point, operand = l.operand](Value v) {
     return loads.contains(v) ? at_point(v) : operand(v);
   };
