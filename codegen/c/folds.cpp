@@ -134,7 +134,7 @@ bool CWriter::run_strips(const Loop& l) {
     piece.to = "high";
     piece.is_part = true;
     piece.vectors = false;
-    piece.operand = [this, own = std::set<Value>(piece.values.begin(), piece.values.end()), &strip, i = l.i,
+    piece.operand = [own = std::set<Value>(piece.values.begin(), piece.values.end()), &strip, i = l.i,
                      operand = l.operand](Value v) {
       if (own.contains(v) || !strip.arrays.contains(v)) return operand(v);
       return fmt::format("{}[-low + {}]", Strip::array_of(v), i);
