@@ -52,7 +52,7 @@ CWriter::Apart CWriter::apart_of(const Loop& l) const {
   const auto size_of = [&](Value v) { return itemsize(ir.instrs[v].dtype); };
   const auto meet = std::ranges::count_if(apart.stores, [&](Value v) { return size_of(v) == 4; });
   const auto is_plain = [&](Value v) {
-    return !in_steps && size_of(v) > 2 && (size_of(v) > 4 || meet < kFewestMeeting);
+    return !in_steps && size_of(v) > 2 && (size_of(v) > 4 || meet < kFewestMeeting || meet > kMostMeeting);
   };
   std::erase_if(apart.loads, is_plain);
   std::erase_if(apart.stores, is_plain);

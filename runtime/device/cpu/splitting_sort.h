@@ -46,12 +46,14 @@ class SplittingSort {
   static constexpr int kDigitBits = 8, kLoaded = 1;
   static constexpr std::int64_t kInserted = 32;                                       // elements at most
   static constexpr std::int64_t kNear = (1 << 19) / static_cast<int>(sizeof(Moved));  // that a cache of a core holds
+  static constexpr int kMostSplits = 12;  // of an element, before passes over all bits: keys may hide from each sample
   static constexpr std::int64_t kMovesEach = 4;  // of insertion, before passes over all bits take less
 
   /// Elements from `begin` on of a half, which belong there in some order.
   struct Part {
     std::int64_t begin, n;
     int half;
+    int splits = 0;  ///< behind it
   };
 
   Moved* at(const Part& p) const { return halves_[static_cast<std::size_t>(p.half)] + p.begin; }
@@ -148,7 +150,7 @@ class SplittingSort {
     }
     const int bits = differing_bits(at(p), p.n);
     if (bits == 0) return emit(p);
-    if (p.n <= kNear) return order_near(p, bits);
+    if (p.n <= kNear || p.splits == kMostSplits) return order_near(p, bits);
     split_and_order(p, from_half(p));
   }
 
@@ -173,7 +175,7 @@ class SplittingSort {
   }
   static Part bucket(const Part& p, const SortCounts& ends, std::int64_t b) {
     const std::int64_t from = b == 0 ? 0 : ends[b - 1];
-    return {p.begin + from, ends[b] - from, 1 - p.half};
+    return {p.begin + from, ends[b] - from, 1 - p.half, p.splits + 1};
   }
 
   /// Passes over the lowest `bits`, but for those below what elements of so small a part hardly ever share.
@@ -201,8 +203,7 @@ class SplittingSort {
       Moved* const to = beside(p);
       SortCounts& next = counts[k];
       if (next[digit(x[0], shift)] == p.n) continue;
-      std::int64_t sum = 0;
-      for (std::int64_t& c : next) sum += std::exchange(c, sum);
+      begin(next);
       for (std::int64_t i = 0; i < p.n; ++i) to[next[digit(x[i], shift)]++] = x[i];
       p.half = 1 - p.half;
     }
@@ -241,8 +242,8 @@ class SplittingSort {
     for (std::int64_t b = 0; b < codegen::kDigits; ++b) {
       const Part each = bucket(p, ends, b);
       if (each.n <= share) continue;
-      if (differing_bits(at(each), each.n) == 0)
-        emit(each);
+      if (each.splits == kMostSplits || differing_bits(at(each), each.n) == 0)
+        order(each);
       else
         split_and_order_in_parts(each, from_half(each), tables, parts);
     }
