@@ -78,42 +78,48 @@ struct Group {
   $T* values;
   int* places;
   TARRY_MEMBER void sync() const { __syncthreads(); }
+  // Hands on what the warps have, for each to go through.
   TARRY_MEMBER void put($T x, int at) const {
     sync();
-    values[thread] = x;
-    places[thread] = at;
+    if (lane == 0) {
+      values[part] = x;
+      places[part] = at;
+    }
     sync();
   }
   TARRY_MEMBER bool any(bool x) const {
-    put(0, x);
+    put(0, __ballot_sync(0xffffffffu, x) != 0);
     bool found = false;
-#pragma unroll 1
-    for (int i = 0; i < threads; ++i) found = found || places[i] != 0;
+    for (int i = 0; i < parts; ++i) found = found || places[i] != 0;
     return found;
   }
   TARRY_MEMBER $T most($T x) const {
+    for (int d = 16; d > 0; d /= 2) {
+      const $T other = __shfl_xor_sync(0xffffffffu, x, d);
+      if (other > x) x = other;
+    }
     put(x, 0);
-#pragma unroll 1
-    for (int i = 0; i < threads; ++i)
+    for (int i = 0; i < parts; ++i)
       if (values[i] > x) x = values[i];
     return x;
   }
   TARRY_MEMBER int largest($T x, int at) const {
+    for (int d = 16; d > 0; d /= 2) take(x, at, __shfl_xor_sync(0xffffffffu, x, d), __shfl_xor_sync(0xffffffffu, at, d));
     put(x, at);
-#pragma unroll 1
-    for (int i = 0; i < threads; ++i) {
-      if (values[i] > x || (values[i] == x && places[i] < at)) {
-        x = values[i];
-        at = places[i];
-      }
-    }
+    for (int i = 0; i < parts; ++i) take(x, at, values[i], places[i]);
     return at;
+  }
+  static TARRY_MEMBER void take($T& x, int& at, $T other, int there) {
+    if (other > x || (other == x && there < at)) {
+      x = other;
+      at = there;
+    }
   }
 };
 }
 extern "C" __global__ void __launch_bounds__($THREADS, 1) $N(const __grid_constant__ struct $N_params p) {
-  __shared__ $T values[$THREADS];
-  __shared__ int places[$THREADS];
+  __shared__ $T values[$THREADS / 32];
+  __shared__ int places[$THREADS / 32];
   const int group = 0, thread = threadIdx.x;
   const $N_matrix::Group g{thread % 32, thread / 32, thread, values, places};
   $T* const w = p.scratch + blockIdx.x * ($WORK);

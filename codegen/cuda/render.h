@@ -119,6 +119,8 @@ inline int lane_steps(const KernelIr& ir) {
 }
 /// Elements of a column of a tree block that a thread of ReduceOuter takes.
 inline constexpr int kColumnSteps = 16;
+/// Elements of a thread's row that a scan has as text.
+inline constexpr int kSerialElements = 32;
 /// Thread blocks of RowInner for so many rows.
 std::int64_t row_thread_blocks(const KernelIr& ir, std::int64_t rows);
 

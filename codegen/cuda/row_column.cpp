@@ -5,7 +5,8 @@
 // as lanes w, w + 8, w + 16, w + 24 of its columns, whose states it holds in registers, like ReduceOuter. What the
 // row's own reductions take passes through shared memory of the warp, from there to lanes h, h + $G, ... of the row in
 // one of $G threads. The tile's states go to memory; the last thread block of 128 rows folds those of the rows, the
-// last one of 128 columns those of the columns.
+// last one of 128 columns those of the columns. Where a point takes many instructions, a warp's four rounds share one
+// copy of the code, and tiles that are not whole do, too.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -117,7 +118,7 @@ __device__ __forceinline__ void $N_tile(const $N_params& p, $O b, $K top, int ro
   $N_1_state lanes[4][4];
   $N_1_loads x[$F][4];
   if ($F == 2) $N_fetch(p, b, top, kWhole ? 128 : rows, k, left, 0, x[0]);
-#pragma unroll
+#pragma unroll$once
   for (int s = 0; s < 4; ++s) {
     if ($F == 1) $N_fetch(p, b, top, kWhole ? 128 : rows, k, left, s, x[0]);
     else if (s < 3) $N_fetch(p, b, top, kWhole ? 128 : rows, k, left, s + 1, x[(s + 1) % $F]);
@@ -179,8 +180,9 @@ extern "C" __global__ void __launch_bounds__(256, $M) $N(const __grid_constant__
   const bool row = (int)threadIdx.x < rows, column = (int)threadIdx.x < columns;
   $N_1_state c[4];
   $N_kept (*lines)[$P] = ($N_kept (*)[$P])room + warp * $H;
-  if (rows == 128 && columns == 128) $N_tile<true>(p, ($O)b, ($K)top, rows, ($K)base, columns, lines, nodes, c);
-  else $N_tile<false>(p, ($O)b, ($K)top, rows, ($K)base, columns, lines, nodes, c);
+@U  if (rows == 128 && columns == 128) $N_tile<true>(p, ($O)b, ($K)top, rows, ($K)base, columns, lines, nodes, c);
+@U  else
+  $N_tile<false>(p, ($O)b, ($K)top, rows, ($K)base, columns, lines, nodes, c);
   __syncthreads();
   $N_1_state (*lanes)[128] = ($N_1_state (*)[128])room;
 #pragma unroll
@@ -261,8 +263,8 @@ KernelSource render_row_column(const KernelIr& ir, const graph::Target&) {
                      {"$G", std::to_string(group.threads)},
                      {"$H", std::to_string(group.rows())},
                      {"$P", std::to_string(group.pitch())},
-                     {"$F", loaded_bytes(ir) <= 16 && state <= 8 ? "2" : "1"},
-                     {"$M", state <= 8 ? "2" : "1"},
+                     {"$F", loaded_bytes(ir) <= 16 && state <= 8 && !across.rolled ? "2" : "1"},
+                     {"$M", state <= 8 && !across.rolled ? "2" : "1"},
                      {"$Y", across.stores ? ", y" : ""}})
         .fill(text);
   };

@@ -152,14 +152,13 @@ __device__ __forceinline__ $N_0_state $N_push($HAVE$N_0_state* pending, $N_0_sta
 }
 )";
 
-constexpr std::string_view kSerial = R"(
+constexpr std::string_view kSerialHead = R"(
 extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ struct $N_params p) {
   const tarry_i64 i = (tarry_i64)blockIdx.x * 256 + threadIdx.x;
   if (i >= p.count) return;
   const $N_at t = $N_place(p, ($O)i);
   const $N_row r = $N_begin(p, t, 0);
   $N_outer o;
-  $N_kept h;
   $N_0_state pending[$LEVELS], folded[$LEVELS], lane[32], offset = $N_neutral();
   int depth = 0;
 #pragma unroll 1
@@ -169,7 +168,11 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
     for (int row = 0; row < 4 && block * 128 + row * 32 < p.n; ++row) {
       const tarry_i64 left = p.n - block * 128 - row * 32;
       const $N_0_state base = $N_combine(offset, rows);
-      $N_0_state one, two, four, through;
+)";
+
+/// A row of 32 elements, 16 of which are loaded ahead.
+constexpr std::string_view kAheadRow = R"(      $N_0_state one, two, four, through;
+      $N_kept h;
 #pragma unroll
       for (int half = 0; half < 32; half += 16) {
         const $K k = ($K)(block * 128) + row * 32 + half;
@@ -205,7 +208,50 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
           one = sum;
         }
       }
-      rows = $N_combine(rows, through);
+)";
+
+/// The same with one copy of the code of a point: what goes into the scan and comes out of it is in an array.
+constexpr std::string_view kPointwiseRow = R"(      const $K k = ($K)(block * 128) + row * 32;
+      $N_0_state x[32], one, two, four, through;
+      $N_kept points[32];
+#pragma unroll 1
+      for (int l = 0; l < 32; ++l) {
+        x[l] = $N_neutral();
+        if (l < left) {
+          $N_0_loads a;
+          $N_0_load(p, t, k + l, 1, a);
+          x[l] = $N_take($N_0_point(p, t, r, o, a, 0, k + l, points[l]));
+        }
+      }
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+        const $N_0_state before = q == 0 ? base : $N_combine(base, through);
+        $N_0_state sum;
+#pragma unroll
+        for (int l = q * 4; l < q * 4 + 4; ++l) {
+          lane[l] = row == 0 ? x[l] : $N_combine(lane[l], x[l]);
+          sum = l == q * 4 ? x[l] : $N_combine(sum, x[l]);
+          x[l] = $N_combine(before, sum);
+        }
+        through = sum;
+        if (q & 1) through = $N_combine(one, through);
+        if ((q & 3) == 1) two = through;
+        if ((q & 2) != 0) through = $N_combine(two, through);
+        if (q == 3) four = through;
+        if (q & 4) through = $N_combine(four, through);
+        one = sum;
+      }
+#pragma unroll 1
+      for (int l = 0; l < 32 && l < left; ++l) {
+        $N_1_loads b;
+        $N_1_stores y;
+        $N_1_load(p, t, k + l, 1, b);
+        $N_1_point(p, t, r, o, b, 0, k + l, y, points[l], x[l]);
+        $N_1_store(p, t, k + l, 1, y);
+      }
+)";
+
+constexpr std::string_view kSerialTail = R"(      rows = $N_combine(rows, through);
     }
     if (block * 128 + 128 >= p.n) break;
 #pragma unroll
@@ -311,7 +357,8 @@ KernelSource render_scan(const KernelIr& ir, const graph::Target&) {
   else if (combines)
     text += serial ? combine_serial() : combine_inner();
   else
-    text += serial ? kSerial : kScanInner;
+    text += serial ? fmt::format("{}{}{}", kSerialHead, plan.rolls ? kPointwiseRow : kAheadRow, kSerialTail)
+                   : std::string(kScanInner);
   kernel += Template(ir, plan.stages[0], choices(ir)).fill(text);
   KernelSource source =
       finish_kernel(ir, Dialect::Cuda, std::move(kernel), parameters, functions.expressions().functions());

@@ -15,6 +15,10 @@ constexpr int kMostWarps = 16;         // of a row
 constexpr int kMostThreads = 1536;     // to ask for: with more, registers are few and loads in flight no more
 constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
+// Beyond these the text of a reduction is one copy: of a row, since two thread blocks share a multiprocessor; of a
+// column, since ptxas takes more than it needs to load ahead.
+constexpr int kRowRegisters = 104, kColumnRegisters = 160;
+
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
 int registers(Dtype dtype) { return itemsize(dtype) == 8 ? 2 : 1; }
@@ -174,6 +178,7 @@ void row_column(const KernelIr& ir, StagePlan& plan) {
   std::sort(plan.kept.begin(), plan.kept.end());
   plan.kept.erase(std::unique(plan.kept.begin(), plan.kept.end()), plan.kept.end());
   across.keeps = plan.kept;
+  across.rolled = plan.rolls;
   plan.stages = {std::move(along), std::move(across)};
 }
 
@@ -194,8 +199,16 @@ bool is_long(const KernelIr& ir) {
   if (ir.staged() && !ir.loops.empty()) return false;
   for (std::size_t loop = 0; loop < ir.loops.size(); ++loop)
     if (ir.steps_of(loop) == 0) return true;
-  const bool in_columns = ir.schedule() == Schedule::ReduceOuter;
-  return fits_one_step(ir, in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir));
+  const bool in_columns = ir.schedule() == Schedule::ReduceOuter || ir.is_row_column();
+  StepText text{in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir)};
+  if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2};
+  if (ir.has_moments()) return fits_one_step(ir, text);  // a step that is any of them divides
+  if (ir.schedule() == Schedule::ReduceInner && items(ir) <= kInnerItems) text.registers = kRowRegisters;
+  if (ir.schedule() == Schedule::ReduceOuter) {
+    text.together = kColumnSteps / 2;
+    text.registers = kColumnRegisters;
+  }
+  return fits_one_step(ir, text);
 }
 
 }  // namespace

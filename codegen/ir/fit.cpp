@@ -14,8 +14,7 @@ constexpr int kBoundsCheck = 16;        // instructions of an index that may be 
 // Measured on an H200: 40 loads and 8 tanh of float64, four points at once 2.8 ms, one at a time 0.9. Kernels of the
 // tuned workloads take at most 50 registers and 1,000 instructions by this estimate.
 constexpr int kManyRegisters = 128, kManyInstructions = 2048;
-constexpr int kAllRegisters = 255;  // that a thread can have
-constexpr int kUnrolled = 4;        // rounds of a loop that the text has
+constexpr int kUnrolled = 4;  // rounds of a loop that the text has
 // Up to so many registers of a point, thread blocks of kSingleThreads that a multiprocessor is to hold: ptxas then
 // stays below 128 or 168 registers.
 constexpr int kFewRegisters = 80, kSomeRegisters = 120;
@@ -52,7 +51,7 @@ void leave_windows(KernelIr& ir) {
 bool rolls(const KernelIr& ir) {
   if (ir.rolled || ir.stages() > 1) return false;
   return ir.schedule() == Schedule::ReduceInner || ir.schedule() == Schedule::ReduceOuter ||
-         ir.schedule() == Schedule::RowInner;
+         ir.schedule() == Schedule::RowInner || ir.is_row_column();
 }
 
 std::optional<KernelIr> smaller_stencil(KernelIr ir) {
@@ -111,13 +110,14 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector) {
   return pressure_of(ir).registers(groups, vector) > kManyRegisters || has_many_instructions(ir, groups * vector);
 }
 
-bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together) {
+bool fits_one_step(const KernelIr& ir, const StepText& text) {
   int of_lane = 0;
   for (const Instr& in : ir.instrs) {
-    if (in.region == Region::Point) of_lane += steps * instructions_of(in);
-    if (in.region == Region::Loop) of_lane += together * kUnrolled * instructions_of(in);
+    if (in.region == Region::Point) of_lane += text.steps * instructions_of(in);
+    if (in.region == Region::Loop) of_lane += text.together * kUnrolled * instructions_of(in);
   }
-  return lanes * of_lane > kManyInstructions || pressure_of(ir).registers(together, lanes) > kAllRegisters;
+  return text.lanes * of_lane > kManyInstructions ||
+         pressure_of(ir).registers(text.together, text.lanes) > text.registers;
 }
 
 void take_single_points(KernelIr& ir) {

@@ -27,9 +27,14 @@ int instructions_of(const Instr& in);
 bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
 bool fits_one_point(const KernelIr& ir, int groups, int vector);
-/// True if a thread of a reduction had better have one element of each of its `lanes` at a time than text for `steps`
-/// of them, of which it loads so many together.
-bool fits_one_step(const KernelIr& ir, int steps, int lanes, int together);
+/// What a thread of a reduction has as text: `steps` elements of each of its lanes, of which it loads so many together;
+/// and what it may take.
+struct StepText {
+  int steps = 1, lanes = 1, together = 1;
+  int registers = 255;
+};
+/// True if the thread had better have one element of each lane at a time.
+bool fits_one_step(const KernelIr& ir, const StepText& text);
 /// Makes a map without tiles a pointwise kernel whose threads have one point at a time.
 void take_single_points(KernelIr& ir);
 

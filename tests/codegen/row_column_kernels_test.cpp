@@ -178,6 +178,24 @@ TEST_CASE("row and column kernels: every reduction in every dtype", "[row_column
   check_everywhere(part_of_sweep(std::move(graphs), 6));
 }
 
+TEST_CASE("row and column kernels: rounds of dear points share one copy of the code", "[row_column]") {
+  const auto divided = [](const Dims& shape, Op op) {
+    Maker m;
+    const GraphEdge x = numbers(m, shape, float64);
+    const GraphEdge y = m.map(Op::Divide, {x, m.map(Op::Add, {m.map(Op::Square, {x}), m.scalar(1.0, float64)})});
+    m.g.roots = {m.reduce(op, y, 0), m.reduce(op, y, 1)};
+    return m;
+  };
+  const auto copies = [](const Maker& m) {
+    const std::string text = codegen::render_cuda(lowered(m).ir, target()).text;
+    return text.find("_tile<true>") == std::string::npos ? 1 : 2;
+  };
+  CHECK(copies(divided({150, 140}, Op::Sum)) == 1);
+  CHECK(copies(both({150, 140}, Op::Sum, float64)) == 2);
+  check_everywhere({divided({128, 128}, Op::Sum), divided({150, 140}, Op::Sum), divided({129, 259}, Op::ArgMax),
+                    divided({260, 131}, Op::Min)});
+}
+
 TEST_CASE("row and column kernels: several reductions each way, of points and before results", "[row_column]") {
   check_everywhere({several({140, 144}), several({140, 131}), several({3, 130, 136}), several({260, 132}, float64)});
 }

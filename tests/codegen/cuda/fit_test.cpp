@@ -87,6 +87,21 @@ TEST_CASE("fit: a heavy reduction has one text for whole blocks and others", "[f
   CHECK(has(ta::pow(y / total + 1, 1.7) * logistic(y * total), nothing_held));
 }
 
+TEST_CASE("fit: a reduction of much that is loaded has one text, too", "[fit]") {
+  const ta::Array all = ta::astype(ta::asarray(ramp(4 << 20)), ta::float64);
+  ta::evaluate(all);
+  const auto part = [&](int i) { return all(ta::slice(i << 20, (i + 1) << 20)); };
+  const ta::Array x = part(0), y = part(1), z = part(2), w = part(3);
+  const auto has = [&](const ta::Array& sum, const char* text) {
+    return kernels_of(sum, *ta::graph::find_target("sm_90")).front()->text.find(text) != std::string::npos;
+  };
+  CHECK(has(ta::sum(x * y), "_take("));
+  CHECK_FALSE(has(ta::sum(x * y * z), "_take("));
+  const auto matrix = [](const ta::Array& v) { return ta::reshape(v, {1 << 10, 1 << 10}); };
+  CHECK(has(ta::sum(matrix(x) * matrix(y), 0), "m == 128"));
+  CHECK_FALSE(has(ta::sum(matrix(x) * matrix(y) * matrix(z) + matrix(w), 0), "m == 128"));
+}
+
 TEST_CASE("fit: rows that have an inner loop each share one text of it", "[fit]") {
   const ta::Array x = ta::reshape(ta::asarray(ramp(3000 * 37)), {3000, 37});
   const auto kernels = kernels_of(ta::max(x(ta::slice(), ta::slice(0, 30))), *ta::graph::find_target("sm_90"));

@@ -94,6 +94,19 @@ TEST_CASE("render_cuda: a thread scans a row, or one of many columns", "[render_
   check_bits(cases);
 }
 
+TEST_CASE("render_cuda: a thread's points share one copy of the code where they are dear", "[render_cuda][scan]") {
+  std::vector<KernelCase> cases;
+  for (const bool columns : {false, true})
+    for (const std::int64_t n : {2, 31, 32, 33, 128, 129, 300, 1000})
+      for (KernelCase& k : cases_of({Schedule::ScanSerial, 70, n, 1, columns})) cases.push_back(std::move(k));
+  for (KernelCase& k : cases) {
+    CHECK(codegen::render_cuda(k.ir, target()).text.find("points[32]") == std::string::npos);
+    k.ir.rolled = true;
+    CHECK(codegen::render_cuda(k.ir, target()).text.find("points[32]") != std::string::npos);
+  }
+  check_bits(cases);
+}
+
 TEST_CASE("render_cuda: a warp scans a row", "[render_cuda][scan]") {
   std::vector<KernelCase> cases;
   for (const std::int64_t n : {33, 128, 511, 512, 513, 1024, 3000, 4096})
