@@ -1,5 +1,6 @@
-// C: the short loops of a kernel. Points take the steps of a loop side by side, a few vectors of them at a time, so
-// that what the loop computes becomes vectors whatever its own elements have to do with each other.
+// C: points in strips, a few vectors of them at a time. They take the steps of a short loop side by side, so that what
+// the loop computes becomes vectors whatever its own elements have to do with each other; and they find the places of
+// all elements that they gather before the first is read, so that all but the reading becomes vectors.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -22,12 +23,14 @@ std::string step_name(std::uint32_t loop) { return fmt::format("u{}", loop); }
 /// The points of a loop in strips. What folds take and what is read after them passes through arrays of a strip.
 struct CWriter::Strip {
   struct Piece {
-    std::vector<Value> values;              ///< computed before the folds
+    std::vector<Value> values;              ///< computed before the folds and the gathers
     std::vector<std::uint32_t> loops = {};  ///< whose folds follow
+    std::vector<Value> gathers = {};        ///< that follow
   };
+  std::set<Value> cuts;                ///< folds and gathers
   std::map<Value, std::size_t> depth;  ///< the piece that has a value
   std::vector<Piece> pieces;
-  std::set<Value> arrays;  ///< folds, and what later pieces and loops read
+  std::set<Value> arrays;  ///< the cuts, and what later pieces and loops read
   int points = 0;
 
   [[nodiscard]] static std::string array_of(Value v) { return fmt::format("strip{}", v); }
@@ -50,9 +53,34 @@ std::vector<Value> CWriter::taken_by(Value v) const {
   return taken;
 }
 
+/// Folds, and elements that a loop gathers where much of finding their places are vectors: more than one index that is
+/// there already.
+std::set<Value> CWriter::cuts_of(const Loop& l) const {
+  std::set<Value> folds, gathers;
+  int found = 0;
+  for (const Value v : l.values) {
+    const Instr& in = ir.instrs[v];
+    if (in.kind == InstrKind::Fold) folds.insert(v);
+    if (in.loop != kNone || is_invariant(in, l.axis)) continue;
+    if (in.kind == InstrKind::Gather) gathers.insert(v);
+    if (in.kind == InstrKind::Index) found += is_computed(in.args[0]) ? 2 : 1;
+  }
+  if (found > 1 && !l.is_part && !l.is_short) folds.merge(gathers);
+  return folds;
+}
+
+/// True for what takes more than a conversion of something that is loaded.
+bool CWriter::is_computed(Value v) const {
+  const Instr& in = ir.instrs[v];
+  return in.kind == InstrKind::Compute && (in.op != Op::Cast || is_computed(in.args[0]));
+}
+
 CWriter::Strip CWriter::strip_of(const Loop& l) const {
   Strip strip;
+  strip.cuts = cuts_of(l);
+  if (strip.cuts.empty()) return strip;
   std::vector<Value> ends;  // stores
+  const auto is_cut = [&](Value v) { return strip.cuts.contains(v); };
   const auto is_fold = [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; };
   std::size_t last = 0;
   for (const Value v : l.values) {
@@ -61,9 +89,9 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
     if (in.kind == InstrKind::Store || in.kind == InstrKind::Scalar || is_invariant(in, l.axis)) continue;
     std::size_t depth = 0;
     for (const Value a : taken_by(v))
-      if (strip.depth.contains(a)) depth = std::max(depth, strip.depth.at(a) + (is_fold(a) ? 1 : 0));
+      if (strip.depth.contains(a)) depth = std::max(depth, strip.depth.at(a) + (is_cut(a) ? 1 : 0));
     strip.depth[v] = depth;
-    last = std::max(last, depth + (is_fold(v) ? 1 : 0));
+    last = std::max(last, depth + (is_cut(v) ? 1 : 0));
   }
   strip.pieces.resize(last + 1);
   for (const Value v : l.values)
@@ -71,6 +99,8 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
       std::vector<std::uint32_t>& loops = strip.pieces[strip.depth.at(v)].loops;
       const std::uint32_t loop = ir.folds[ir.instrs[v].index].loop;
       if (std::ranges::find(loops, loop) == loops.end()) loops.push_back(loop);
+    } else if (strip.depth.contains(v) && is_cut(v)) {
+      strip.pieces[strip.depth.at(v)].gathers.push_back(v);
     }
   // From the last piece to the first: what each computes itself, and what it wants of those before.
   for (std::size_t n = last + 1; n-- > 0;) {
@@ -81,20 +111,20 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
       for (const auto& [to, v] : l.kept) open.push_back(v);
     }
     for (const auto& [v, depth] : strip.depth)
-      if (depth == n && strip.arrays.contains(v) && !is_fold(v)) open.push_back(v);
+      if (depth == n && strip.arrays.contains(v) && !is_cut(v)) open.push_back(v);
     for (const auto& [v, depth] : strip.depth)
-      if (depth == n && is_fold(v))
+      if (depth == n && is_cut(v))
         for (const Value a : taken_by(v))
           if (strip.depth.contains(a)) {
             strip.arrays.insert(a);
-            if (strip.depth.at(a) == n && !is_fold(a)) open.push_back(a);
+            if (strip.depth.at(a) == n && !is_cut(a)) open.push_back(a);
           }
     while (!open.empty()) {
       const Value v = open.back();
       open.pop_back();
       if (!strip.depth.contains(v) || !seen.insert(v).second) continue;
-      const bool is_free = arity(ir.instrs[v]) == 0 && !is_fold(v);  // read again, as cheaply as from an array
-      if (is_fold(v) || (strip.depth.at(v) < n && !is_free)) {
+      const bool is_free = arity(ir.instrs[v]) == 0 && !is_cut(v);  // read again, as cheaply as from an array
+      if (is_cut(v) || (strip.depth.at(v) < n && !is_free)) {
         strip.arrays.insert(v);
         continue;
       }
@@ -107,18 +137,15 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
   strip.pieces.back().values.insert(strip.pieces.back().values.end(), ends.begin(), ends.end());
 
   std::size_t bytes = 0;  // of a point
-  for (const Value v : l.values)
-    if (is_fold(v)) strip.arrays.insert(v);
+  strip.arrays.insert(strip.cuts.begin(), strip.cuts.end());
   for (const Value v : strip.arrays) bytes += itemsize(ir.instrs[v].dtype);
   for (const int points : kStripPoints)
     if (strip.points == 0 && static_cast<std::size_t>(points) * bytes <= kMostStripBytes) strip.points = points;
   return strip;
 }
 
-/// Writes the loop in strips; false where it has no folds, or too many.
+/// Writes the loop in strips; false where it has neither folds nor gathers, or too many.
 bool CWriter::run_strips(const Loop& l) {
-  const auto is_fold = [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; };
-  if (!std::ranges::any_of(l.values, is_fold)) return false;
   const Strip strip = strip_of(l);
   if (strip.points == 0) return false;
   for (const Value v : l.values)
@@ -142,18 +169,59 @@ bool CWriter::run_strips(const Loop& l) {
     if (n + 1 < strip.pieces.size()) {
       piece.kept.clear();
       for (const auto& [v, depth] : strip.depth)
-        if (depth == n && strip.arrays.contains(v) && !is_fold(v))
+        if (depth == n && strip.arrays.contains(v) && !strip.cuts.contains(v))
           piece.kept.emplace_back(fmt::format("{}[-low + {}]", Strip::array_of(v), l.i), v);
     }
     if (!piece.values.empty() || !piece.kept.empty()) {
       open("");
-      run(piece);
+      run_checked(piece);
       close();
     }
+    gather_strip(strip.pieces[n].gathers, l, strip);
     for (const std::uint32_t loop : strip.pieces[n].loops) fold_strip(loop, l, strip);
   }
   close();
   return true;
+}
+
+/// A piece. Its indices are looked at once for all points; only where one is beyond its axis each is, to say which.
+void CWriter::run_checked(const Loop& piece) {
+  const auto checks = [&](Value v) {
+    return ir.instrs[v].kind == InstrKind::Index && !is_invariant(ir.instrs[v], piece.axis);
+  };
+  if (std::ranges::none_of(piece.values, checks)) return run(piece);
+  line("tarry_u64 beyond = 0;");
+  sums_up_ = true;
+  run(piece);
+  sums_up_ = false;
+  Loop each = piece;
+  each.kept.clear();
+  std::set<Value> wanted;
+  for (auto v = piece.values.rbegin(); v != piece.values.rend(); ++v) {
+    if (!checks(*v) && !wanted.contains(*v)) continue;
+    wanted.insert(*v);
+    for (const Value a : ir.instrs[*v].args)
+      if (a != kNone) wanted.insert(a);
+  }
+  std::erase_if(each.values, [&](Value v) { return !wanted.contains(v); });
+  open("if (beyond)");
+  run(each);
+  close();
+}
+
+/// The elements that all points of a strip gather.
+void CWriter::gather_strip(const std::vector<Value>& gathers, const Loop& l, const Strip& strip) {
+  if (gathers.empty()) return;
+  open(fmt::format("for (tarry_i64 {0} = low; {0} < high; ++{0})", l.i));
+  line("TARRY_SCALAR;");
+  for (const Value v : gathers) {
+    const Value place = ir.instrs[v].args[0];
+    const auto at_point = [&](Value value) { return fmt::format("{}[-low + {}]", Strip::array_of(value), l.i); };
+    const std::string from = strip.arrays.contains(place) ? at_point(place) : l.operand(place);
+    line(fmt::format("{} = {};", at_point(v),
+                     guarded(ir.instrs[v], fmt::format("{}[{}]", source_of_gather(ir.instrs[v].index), from))));
+  }
+  close();
 }
 
 void CWriter::open_steps(std::uint32_t loop) {

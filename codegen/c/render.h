@@ -168,11 +168,15 @@ class CWriter : public CodeWriter {
   std::string interleave_function(Dtype dtype, std::size_t arrays);
   void write_parts(const Loop& part, const Apart& apart);
   bool run_apart(const Loop& loop);
-  // Short loops (c/folds.cpp).
+  // Strips (c/folds.cpp).
   struct Strip;
   [[nodiscard]] std::vector<Value> taken_by(Value v) const;
   [[nodiscard]] Strip strip_of(const Loop& loop) const;
   bool run_strips(const Loop& loop);
+  [[nodiscard]] std::set<Value> cuts_of(const Loop& loop) const;
+  [[nodiscard]] bool is_computed(Value v) const;
+  void run_checked(const Loop& piece);
+  void gather_strip(const std::vector<Value>& gathers, const Loop& l, const Strip& strip);
   void open_steps(std::uint32_t loop);
   void fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip);
   void fold_loop(std::uint32_t loop, Axis axis, std::string_view i, const Operand& operand);
@@ -180,6 +184,7 @@ class CWriter : public CodeWriter {
   const Parameters& parameters_;
   std::vector<SharedText> shared_;
   std::vector<bool> kept_;                      ///< empty: none
+  bool sums_up_ = false;                        ///< indices add to `beyond` instead of reporting themselves
   std::vector<bool> fixed_[2];                  ///< by axis, where the kernel gathers
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds
 };

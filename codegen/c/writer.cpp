@@ -219,6 +219,8 @@ std::string CWriter::guarded(const Instr& instr, const std::string& text) const 
 }
 
 std::string CWriter::index(const Instr& instr, Axis axis, std::string_view i, const Operand& operand) const {
+  if (sums_up_ && !is_invariant(instr, axis))
+    return fmt::format("{}_within({}, {}, &beyond)", kEntryName, operand(instr.args[0]), operand(instr.args[1]));
   std::string number = element(ir.checks[instr.index], axis, i);
   if (instr.args[2] != kNone) number = sum_text(number, operand(instr.args[2]));
   return fmt::format("{}_index({}, {}, {}, {})", kEntryName, operand(instr.args[0]), operand(instr.args[1]), number,
@@ -301,6 +303,11 @@ void CWriter::index_function() {
                    kEntryName));
   line(fmt::format("{}  {}_fault(words, element, i);", index_body(), kEntryName));
   line("return 0;");
+  close();
+  open(fmt::format("TARRY_FN tarry_i64 {}_within(tarry_i64 i, tarry_i64 n, tarry_u64* beyond)", kEntryName));
+  line("const tarry_i64 at = i < 0 ? i + n : i;");
+  line("*beyond |= (tarry_u64)at >= (tarry_u64)n;");
+  line("return (tarry_u64)at < (tarry_u64)n ? at : 0;");
   close();
 }
 

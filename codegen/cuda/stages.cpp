@@ -17,7 +17,7 @@ constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 // Beyond these the text of a reduction is one copy: of a row, since two thread blocks share a multiprocessor; of a
 // column, since ptxas takes more than it needs to load ahead.
-constexpr int kRowRegisters = 104, kColumnRegisters = 160;
+constexpr int kRowRegisters = 104, kColumnRegisters = 160, kMomentRegisters = 192;
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
@@ -202,7 +202,10 @@ bool is_long(const KernelIr& ir) {
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter || ir.is_row_column();
   StepText text{in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir)};
   if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2};
-  if (ir.has_moments()) return fits_one_step(ir, text);  // a step that is any of them divides
+  if (ir.has_moments()) {  // a step that may be any of them divides
+    text.registers = kMomentRegisters;
+    return fits_one_step(ir, text);
+  }
   if (ir.schedule() == Schedule::ReduceInner && items(ir) <= kInnerItems) text.registers = kRowRegisters;
   if (ir.schedule() == Schedule::ReduceOuter) {
     text.together = kColumnSteps / 2;

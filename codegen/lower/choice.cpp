@@ -9,6 +9,12 @@
 
 namespace tarry::codegen {
 
+namespace {
+
+constexpr std::int64_t kFewestStored = 8, kFewestSharing = 16;  // columns side by side that are worth it
+
+}  // namespace
+
 Choice::Choice(Lowered& kernel, const graph::Group& of, const graph::Target& on, std::vector<std::int64_t> extents)
     : lowered(kernel),
       ir(kernel.ir),
@@ -28,18 +34,22 @@ bool Choice::is_plain_map() const {
 
 bool Choice::outer_is_best() const {
   std::int64_t inner = 0, outer = 0;
+  const std::int64_t columns = ir.rank == 0 ? 0 : args.extents.back();
   for (const Access& a : ir.accesses) {
     const bool drawn = numbers_draw(static_cast<std::size_t>(&a - ir.accesses.data()));
-    if (a.store || a.outer_only || (a.buffer == kNone && !drawn)) continue;
-    const auto size = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir.buffers[a.buffer]));
+    if (a.outer_only || (a.buffer == kNone && !drawn)) continue;
+    const auto bytes = static_cast<std::int64_t>(drawn ? itemsize(Dtype::UInt32) : itemsize(ir.buffers[a.buffer]));
+    const std::int64_t size = a.store ? 2 * bytes : bytes;  // lines that are written in part are read, too
     const bool varies =
         std::any_of(a.strides.begin(), a.strides.end(), [](StrideClass s) { return s != StrideClass::Zero; });
     if (a.reduced == StrideClass::One && (varies || ir.rank == 0)) inner += size;
-    if (ir.rank == 0 || a.reduced == StrideClass::Zero || a.strides.back() == StrideClass::Zero) continue;
+    if (ir.rank == 0 || a.reduced == StrideClass::Zero || (a.store && columns < kFewestStored)) continue;
     const AccessArgs& walk = args.accesses[static_cast<std::size_t>(&a - ir.accesses.data())];
     const bool nearer =
         a.strides.back() == StrideClass::Any && std::abs(walk.strides.back()) < std::abs(walk.reduced_stride);
-    if (a.strides.back() == StrideClass::One || nearer) outer += size;
+    const bool shared =  // one element for all columns, and apart along each
+        a.strides.back() == StrideClass::Zero && a.reduced == StrideClass::Any && columns >= kFewestSharing;
+    if (a.strides.back() == StrideClass::One || nearer || shared) outer += size;
   }
   return outer > inner;
 }

@@ -157,29 +157,41 @@ const OneDnn& onednn() {
   return *opened;
 }
 
-/// All matrices of the two stacks, one after the other, by `gemm(a, b, result)`.
+/// Matrices first to last - 1 of the two stacks, one after the other, by `gemm(a, b, result)`.
 template <class T, class F>
-void each_matrix(const MatmulSpec& s, const void* a, const void* b, void* result, const F& gemm) {
-  for (std::int64_t i = 0; i < s.count(); ++i) {
+void each_matrix(const MatmulSpec& s, const void* a, const void* b, void* result, std::int64_t first, std::int64_t last,
+                 const F& gemm) {
+  for (std::int64_t i = first; i < last; ++i) {
     gemm(static_cast<const T*>(a) + (s.a_count == 1 ? 0 : i * s.m * s.k),
          static_cast<const T*>(b) + (s.b_count == 1 ? 0 : i * s.k * s.n), static_cast<T*>(result) + i * s.m * s.n);
   }
 }
 
+/// Products that are worth a thread.
+constexpr std::int64_t kFewestProducts = std::int64_t{1} << 18;
+
+/// Products by OpenBLAS, which gives those of large matrices to threads of its own. Smaller ones are shared among ours.
 template <class T>
 class OpenBlasMatmul final : public LibraryCall {
  public:
   OpenBlasMatmul(const MatmulSpec& spec, Gemm<T> gemm) : spec_(spec), gemm_(gemm) {}
 
   void run(const void* a, const void* b, void* result, void*) const override {
+    const std::int64_t products = spec_.m * spec_.k * spec_.n;
+    if (products > kFewestProducts) return multiply(a, b, result, 0, spec_.count());
+    parallel_for(spec_.count(), kFewestProducts / std::max<std::int64_t>(1, products),
+                 [&](std::int64_t first, std::int64_t last) { multiply(a, b, result, first, last); });
+  }
+
+ private:
+  void multiply(const void* a, const void* b, void* result, std::int64_t first, std::int64_t last) const {
     const support::DefaultFloatingPoint state;
     const auto m = static_cast<int>(spec_.m), n = static_cast<int>(spec_.n), k = static_cast<int>(spec_.k);
-    each_matrix<T>(spec_, a, b, result, [&](const T* x, const T* y, T* to) {
+    each_matrix<T>(spec_, a, b, result, first, last, [&](const T* x, const T* y, T* to) {
       gemm_(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, T{1}, x, k, y, n, T{0}, to, n);
     });
   }
 
- private:
   const MatmulSpec spec_;
   const Gemm<T> gemm_;
 };
@@ -217,7 +229,6 @@ class Pieces {
 
  private:
   static constexpr std::int64_t kFewestLines = 32, kProducts = std::int64_t{1} << 20;  ///< of a piece: 20 us and more
-  static constexpr std::int64_t kFewestProducts = std::int64_t{1} << 18;               ///< of a thread
   static constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;                 ///< of a matrix
 
   const MatmulSpec spec_;
@@ -274,7 +285,7 @@ class OneDnnMatmul final : public LibraryCall {
   void by_library(const float* a, const float* b, float* result) const {
     require_threads();
     const support::DefaultFloatingPoint state;
-    each_matrix<float>(spec_, a, b, result, [&](const float* x, const float* y, float* to) {
+    each_matrix<float>(spec_, a, b, result, 0, spec_.count(), [&](const float* x, const float* y, float* to) {
       if (!multiply(spec_.m, spec_.n, x, y, to)) throw std::bad_alloc();
     });
   }
@@ -287,6 +298,12 @@ class OneDnnMatmul final : public LibraryCall {
   const MatmulSpec spec_;
   const Pieces pieces_;
 };
+
+/// A call of oneDNN takes longer than so small a product; one or two of them are not worth another library.
+bool are_small(const MatmulSpec& s) {
+  constexpr std::int64_t kMostOfOne = 18 * 18 * 18, kFewest = 64;
+  return s.m * s.k * s.n <= kMostOfOne && s.count() >= kFewest && openblas().sgemm != nullptr;
+}
 
 std::string describe_openblas() {
   if (!openblas().missing.empty()) return fmt::format("none, matmul needs it: {}", openblas().missing);
@@ -310,13 +327,13 @@ std::string describe_cpu_blas() {
     const OneDnn::Version& v = *onednn().version();
     version = fmt::format(" {}.{}.{}", v.major, v.minor, v.patch);
   }
-  return fmt::format("float32 by oneDNN{}; float64 by {}", version, describe_openblas());
+  return fmt::format("float32 by oneDNN{}, stacks of small ones and float64 by {}", version, describe_openblas());
 }
 
 std::unique_ptr<LibraryCall> make_cpu_matmul(const MatmulSpec& spec) {
   TARRY_ASSERT(cpu_blas_missing(spec.dtype).empty() && (spec.dtype == float32 || spec.dtype == float64));
   if (spec.dtype == float64) return std::make_unique<OpenBlasMatmul<double>>(spec, openblas().dgemm);
-  if (onednn().sgemm != nullptr) return std::make_unique<OneDnnMatmul>(spec);
+  if (onednn().sgemm != nullptr && !are_small(spec)) return std::make_unique<OneDnnMatmul>(spec);
   return std::make_unique<OpenBlasMatmul<float>>(spec, openblas().sgemm);
 }
 

@@ -44,6 +44,17 @@ const std::pair<const char*, Program> kPrograms[] = {
        const ta::Array x = input({n, e}), i = ta::remainder(ta::arange(n), e);
        return ta::sum(log_sum(n, e) - ta::squeeze(ta::take_along_axis(x, ta::expand_dims(i, 1), 1), 1));
      }},
+    {"computed places, one behind the other",
+     [](auto n, auto e) {
+       const ta::Array x = input({e, e}), i = ta::remainder(ta::arange(n) * 7, e), j = ta::remainder(i * i + 1, e);
+       const ta::Array far = ta::remainder(ta::astype(ta::floor(x(i, j)), ta::int64), e);
+       return x(i, j) * 2.0f - x(far, j) + x(far, ta::remainder(far + j, e)) * ta::astype(i, ta::float32);
+     }},
+    {"computed places in a sum, and a loop beside them",
+     [](auto n, auto e) {
+       const ta::Array x = input({n, e}), i = ta::remainder(ta::arange(n) * 5, n), j = ta::remainder(i, e);
+       return ta::sum(x(i, j) * log_sum(n, e));
+     }},
     {"boxes around",
      [](auto n, auto e) {
        const ta::Array x = ta::pad(input({n, e}), {{2, 3}, {1, 1}});
@@ -83,6 +94,23 @@ TEST_CASE("folds: functions in a loop are called for all points of a strip, what
   CHECK(text.find("tarry_exp_f32_run_") != std::string::npos);
   CHECK(text.find("tarry_exp_f32(") == std::string::npos);
   CHECK(text.find("high = length - low < 64") != std::string::npos);
+}
+
+TEST_CASE("folds: places are looked at together, and one by one where one is beyond its axis",
+          "[codegen][cpu][folds]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = input({20, 20}), at = ta::arange(400);
+  const auto taken = [&](const ta::Array& rows) { return x(rows * 1, ta::remainder(at * 3, 20)); };
+  const auto kernels = kernels_of(taken(ta::floor_divide(at, 20)), *ta::graph::find_target("x86-64-v3"));
+  CHECK(kernels.back()->kernel.find("if (beyond)") != std::string::npos);
+  const auto plain =
+      kernels_of(x(ta::asarray(std::vector<std::int64_t>{3, 0, 19})) + 1.0f, *ta::graph::find_target("x86-64-v3"));
+  CHECK(plain.back()->kernel.find("if (beyond)") == std::string::npos);
+  for (const std::int64_t first : {0, 63, 64, 131, 399}) {
+    const ta::Array rows = ta::where(at < first, ta::remainder(at, 20), 20 + at);
+    const std::string place = "index " + std::to_string(20 + first) + " at (" + std::to_string(first) + ",)";
+    CHECK_THROWS_WITH(taken(rows).to_vector<float>(), Catch::Contains(place));
+  }
 }
 
 TEST_CASE("folds: strips of many loops are short, and fit on a small stack", "[codegen][cpu][folds]") {

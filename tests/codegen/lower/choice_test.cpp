@@ -23,6 +23,8 @@ constexpr Row kRows[] = {
 #include "codegen/ir/schedules.def"
 };
 
+enum class Store : std::uint8_t { Results, Points };
+
 std::string first_line(const Layout& layout) {
   KernelIr ir;
   ir.layout = layout;
@@ -76,5 +78,24 @@ TEST_CASE("schedules: a chooser that does not serve a kernel leaves it as it was
         CHECK(after.args.extents == before.args.extents);
       }
     }
+  }
+}
+
+TEST_CASE("schedules: a reduction goes along what lies side by side, stored or shared", "[codegen][schedules]") {
+  // max(x[k, i], t[j]), reduced over k; all points are stored, too, or not.
+  const auto schedule = [](std::int64_t columns, Store stores, const char* target) {
+    Maker m;
+    const GraphEdge x = m.leaf({300, 40, 1}, float64), t = m.leaf({columns}, float64);
+    const GraphEdge points = m.map(Op::Maximum, {x, t});
+    m.g.roots = {m.reduce(Op::Sum, points, 0)};
+    if (stores == Store::Points) m.g.roots.push_back(points);
+    return lowered(m, target).ir.schedule();
+  };
+  for (const char* target : {"sm_90", "x86-64-v3"}) {
+    INFO(target);
+    CHECK(schedule(32, Store::Results, target) == Schedule::ReduceOuter);
+    CHECK(schedule(9, Store::Results, target) != Schedule::ReduceOuter);
+    CHECK(schedule(9, Store::Points, target) == Schedule::ReduceOuter);
+    CHECK(schedule(3, Store::Points, target) != Schedule::ReduceOuter);
   }
 }
