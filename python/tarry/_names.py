@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins as _builtins
 
-from . import _nans, _numbers, _tarry
+from . import _axes, _nans, _numbers, _tarry
+from ._axes import *  # noqa: F403
 from ._nans import *  # noqa: F403
 from ._numbers import *  # noqa: F403
 from ._tarry import Array
@@ -20,10 +21,11 @@ __all__ = [
     "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "bartlett", "blackman", "block",
     "broadcast_shapes", "c_", "column_stack", "copyto", "delete", "diag", "diag_indices", "diagflat", "dsplit",
     "dstack", "ediff1d", "extract", "fill_diagonal", "fliplr", "flipud", "fromfunction", "hamming", "hanning",
-    "histogram2d", "hsplit", "hstack", "indices", "insert", "intersect1d", "isscalar", "ix_", "lexsort", "matvec",
+    "histogram2d", "hsplit", "hstack", "indices", "insert", "intersect1d", "isscalar", "ix_", "kaiser", "lexsort", "matvec",
     "mgrid", "ogrid", "piecewise", "place", "putmask", "r_", "ravel_multi_index", "resize", "rollaxis", "rot90",
     "row_stack", "select", "setdiff1d", "setxor1d", "split", "tri", "tril_indices", "triu_indices", "union1d",
-    "unique", "unravel_index", "vecmat", "vsplit", "vstack", *_nans.__all__, *_numbers.__all__,
+    "unique", "unravel_index", "vecmat", "vsplit", "vstack", *_axes.__all__, *_nans.__all__,
+    *_numbers.__all__,
 ]
 
 
@@ -465,6 +467,12 @@ def hamming(n: int) -> Array:
 def blackman(n: int) -> Array:
     """The window of Blackman of n points."""
     return _window(n, 0.42, 0.5, 0.08)
+
+
+def kaiser(n: int, beta: float) -> Array:
+    """The window of Kaiser of n points: i0(beta sqrt(1 - t^2)) / i0(beta) with t from -1 to 1."""
+    t = _tarry.linspace(-1, 1, n) if n > 1 else _tarry.zeros(_builtins.max(n, 0))
+    return _numbers.i0(beta * _tarry.sqrt(_tarry.maximum(1 - t * t, 0))) / _numbers.i0(float(beta))
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:

@@ -12,14 +12,28 @@ if TYPE_CHECKING:  # typing takes long to import
     from typing import Any
 
 __all__ = [
-    "bitwise_count", "choose", "float_power", "frexp", "gcd", "isneginf", "isposinf", "lcm", "ldexp", "logaddexp2",
-    "modf", "polyadd", "polyder", "polyfit", "polyint", "polymul", "polysub", "polyval", "unwrap", "vander",
+    "bitwise_count", "choose", "float_power", "frexp", "gcd", "i0", "isneginf", "isposinf", "lcm", "ldexp", "logaddexp2",
+    "modf", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "unwrap",
+    "vander",
 ]
 
 _LN2, _INFINITY = 0.6931471805599453, float("inf")
 
 
 # ---- Elementwise ----
+
+
+def i0(x: Any) -> Array:
+    """The modified Bessel function of the first kind of order 0.
+
+    Algorithm: the mean of exp(x cos t) over the circle, whose trapezoidal rule converges geometrically (Trefethen and
+    Weideman, SIAM Review 56, 2014); 256 points suffice where the result is finite.
+    """
+    x = _tarry.asarray(x)
+    size = _tarry.abs(x if x.dtype.kind == "f" else _tarry.astype(x, _tarry.float64))
+    turn = _tarry.cos(_tarry.linspace(0, 3.141592653589793, 129, dtype=size.dtype))
+    ends = _tarry.asarray([0.5] + [1.0] * 127 + [0.5], dtype=size.dtype)
+    return _tarry.exp(size) * (_tarry.sum(_tarry.exp(size[..., None] * (turn - 1)) * ends, axis=-1) / 128)
 
 
 def isposinf(x: Any) -> Array:
@@ -173,6 +187,29 @@ def polysub(a: Any, b: Any) -> Array:
 def polymul(a: Any, b: Any) -> Array:
     """The product of two polynomials."""
     return _tarry.convolve(_tarry.reshape(_tarry.asarray(a), -1), _tarry.reshape(_tarry.asarray(b), -1))
+
+
+def poly(zeros: Any) -> Array:
+    """The polynomial with these real zeros whose highest power has the factor 1."""
+    zeros = _tarry.reshape(_tarry.asarray(zeros, dtype=_tarry.float64), -1)
+    made = _tarry.ones(1, dtype=_tarry.float64)
+    for i in range(zeros.size):
+        made = _tarry.pad(made, [(0, 1)]) - _tarry.pad(made * zeros[i], [(1, 0)])
+    return made
+
+
+def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
+    """Quotient and remainder of two polynomials. Evaluates: the remainder loses the zeros at its front."""
+    u, v = (_tarry.reshape(_tarry.asarray(p, dtype=_tarry.float64), -1) for p in (u, v))
+    steps = u.size - v.size + 1
+    quotient: list[Array] = []
+    for k in range(steps):
+        quotient.append(u[k:k + 1] / v[0])
+        u = u - _tarry.pad(quotient[-1] * v, [(k, u.size - k - v.size)])
+    rest = u[steps:] if steps > 0 else u
+    far = _tarry.nonzero(_tarry.abs(rest) > 1e-14)[0]
+    rest = rest[int(far[0]):] if far.size > 0 else u[-1:] * 0
+    return (_tarry.concat(quotient) if quotient else _tarry.zeros(1, dtype=_tarry.float64)), rest
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, *, w: Any = None) -> Array:
