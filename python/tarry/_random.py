@@ -137,6 +137,11 @@ class NumPyGenerator(Generator):
         shape = _shape(size, dfnum, dfden)
         return self.chisquare(dfnum, shape) / dfnum / (self.chisquare(dfden, shape) / dfden)
 
+    def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: _Size = None) -> Array:
+        """The same where the first is of normal numbers whose means have squares that add up to nonc."""
+        shape = _shape(size, dfnum, dfden, nonc)
+        return self.noncentral_chisquare(dfnum, nonc, shape) / dfnum / (self.chisquare(dfden, shape) / dfden)
+
     def standard_t(self, df: Any, size: _Size = None) -> Array:
         """Numbers of Student's distribution with df degrees of freedom."""
         shape = _shape(size, df)
@@ -163,6 +168,13 @@ class NumPyGenerator(Generator):
     def binomial(self, n: Any, p: Any, size: _Size = None) -> Array:  # type: ignore[override]
         """Successes among n trials of this probability, as int64."""
         return super().binomial(_shape(size, n, p), n, p)
+
+    def logseries(self, p: Any, size: _Size = None) -> Array:
+        """Counts of the logarithmic distribution, as int64, after Kemp (1981): geometric ones whose parameter is drawn."""
+        shape, p = _shape(size, p), _tarry.asarray(p, dtype=_tarry.float64)
+        q = -_tarry.expm1(super().uniform(shape, dtype=_tarry.float64) * _tarry.log1p(-p))
+        u = 1 - super().uniform(shape, dtype=_tarry.float64)
+        return _tarry.astype(1 + _tarry.floor(_tarry.where(q > 0, _tarry.log(u) / _tarry.log(q), 0)), _tarry.int64)
 
     def negative_binomial(self, n: Any, p: Any, size: _Size = None) -> Array:
         """Failures before the n-th success, of this probability, as int64: of the Poisson distribution of a gamma
@@ -201,6 +213,17 @@ class NumPyGenerator(Generator):
         rows = _tarry.arange(x) if isinstance(x, int) else _tarry.asarray(x)
         order = _tarry.argsort(self.bits(rows.shape[0], dtype="uint64"))
         return _tarry.take(rows, order, axis=0)
+
+    def permuted(self, x: Any, *, axis: int | None = None) -> Array:
+        """The elements of x in a random order: of each vector along an axis by itself, of all without one."""
+        x = _tarry.asarray(x)
+        if axis is None:
+            return _tarry.reshape(self.permutation(_tarry.reshape(x, -1)), x.shape)
+        return _tarry.take_along_axis(x, _tarry.argsort(super().bits(x.shape, dtype="uint64"), axis=axis), axis=axis)
+
+    def bytes(self, length: int) -> bytes:
+        """So many random bytes, at once."""
+        return memoryview(super().bits(-(-length // 4), dtype="uint32")).tobytes()[:length]
 
     def shuffle(self, x: Array) -> None:
         """Puts the rows of x itself into a random order."""

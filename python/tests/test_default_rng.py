@@ -42,6 +42,7 @@ def test_draws_are_distributed_as_their_names_say():
     ("triangular(-1.0, 0.0, 3.0, n)", 2 / 3, 0.8498), ("geometric(0.25, n)", 4, 3.4641),
     ("gamma(2.5, 2.0, n)", 5, 3.1623), ("standard_gamma(0.5, n)", 0.5, 0.7071), ("beta(2.0, 6.0, n)", 0.25, 0.1443),
     ("chisquare(3, n)", 3, 2.4495), ("noncentral_chisquare(3, 5, n)", 8, 5.0990), ("f(6, 40, n)", 1.0526, 0.6719),
+    ("noncentral_f(6, 40, 3, n)", 1.5789, 0.9582), ("logseries(0.7, n)", 1.9380, 1.6444),
     ("standard_t(9, n)", 0, 1.1339), ("wald(2.0, 6.0, n)", 2, 1.1547), ("poisson(4.0, n)", 4, 2),
     ("poisson(50.0, n)", 50, 7.0711), ("binomial(20, 0.25, n)", 5, 1.9365), ("binomial(200, 0.75, n)", 150, 6.1237),
     ("negative_binomial(3, 0.3, n)", 7, 4.8305),
@@ -106,3 +107,12 @@ def test_wrong_draws_say_what_is_wrong():
         rng.poisson(-1.0)
     with pytest.raises(ta.InvalidArgument, match="no integer"):
         rng.binomial(2.5, 0.5)
+
+
+def test_what_is_permuted_keeps_the_elements_of_each_vector():
+    rng, x = ta.random.default_rng(3), np.arange(60.0).reshape(6, 10)
+    along = np.asarray(rng.permuted(x, axis=1))
+    assert (np.sort(along, 1) == x).all() and (along != x).any(1).all() and (along % 10 != along[0] % 10).any()
+    assert (np.sort(np.asarray(rng.permuted(x, axis=0)), 0) == x).all()
+    assert sorted(np.asarray(rng.permuted(x)).ravel()) == list(range(60))
+    assert len(rng.bytes(7)) == 7 and rng.bytes(16) != rng.bytes(16)
