@@ -16,7 +16,8 @@ constexpr int kMostThreads = 1536;     // to ask for: with more, registers are f
 constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 // Beyond these the text of a reduction is one copy: of a row, since two thread blocks share a multiprocessor; of a
-// column, since ptxas takes more than it needs to load ahead.
+// column, since ptxas takes more than it needs to load ahead. Moments gain less, as a step that may be any of them
+// divides.
 constexpr int kRowRegisters = 104, kColumnRegisters = 160, kMomentRegisters = 192;
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
@@ -202,7 +203,7 @@ bool is_long(const KernelIr& ir) {
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter || ir.is_row_column();
   StepText text{in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir)};
   if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2};
-  if (ir.has_moments()) {  // a step that may be any of them divides
+  if (ir.has_moments()) {
     text.registers = kMomentRegisters;
     return fits_one_step(ir, text);
   }

@@ -233,14 +233,20 @@ TEST_CASE("matmul: a product's pieces, by rows, columns and matrices, are those 
   const Scope placed(cpu);
   const auto bits = [](const Array& a, const Array& b, const char* threads) {
     const test::Setting setting("TARRY_NUM_THREADS", threads);
-    return matmul(a, b).to_vector<float>();
+    return doubles(matmul(a, b));
   };
-  for (const auto& [left, right] : std::initializer_list<std::pair<Shape, Shape>>{
-           {{700, 70}, {70, 90}}, {{40, 70}, {70, 1500}}, {{33, 5, 6}, {33, 6, 7}}, {{300, 64, 32}, {1, 32, 65}}}) {
-    const Array a = whole(left, float32, 1), b = whole(right, float32, 2);
-    const std::vector<float> alone = bits(a, b, "1"), shared = bits(a, b, "5");
-    CHECK(alone == shared);
-    CHECK(alone == sum(expand_dims(a, -1) * expand_dims(b, -3), -2).to_vector<float>());  // exact: small integers
+  for (const auto& [left, right] : std::initializer_list<std::pair<Shape, Shape>>{{{700, 70}, {70, 90}},
+                                                                                  {{40, 70}, {70, 1500}},
+                                                                                  {{33, 5, 6}, {33, 6, 7}},
+                                                                                  {{300, 64, 32}, {1, 32, 65}},
+                                                                                  {{900, 8, 9}, {900, 9, 11}},
+                                                                                  {{1, 7, 13}, {5000, 13, 6}}}) {
+    for (const Dtype dtype : {float32, float64}) {
+      const Array a = whole(left, dtype, 1), b = whole(right, dtype, 2);
+      const std::vector<double> alone = bits(a, b, "1"), shared = bits(a, b, "5");
+      CHECK(alone == shared);
+      CHECK(alone == doubles(sum(expand_dims(a, -1) * expand_dims(b, -3), -2)));  // exact: small integers
+    }
   }
 }
 
