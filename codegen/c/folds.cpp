@@ -27,10 +27,11 @@ struct CWriter::Strip {
     std::vector<std::uint32_t> loops = {};  ///< whose folds follow
     std::vector<Value> gathers = {};        ///< that follow
   };
+  bool finds_places = false;           ///< indices are looked at for all points together
   std::set<Value> cuts;                ///< folds and gathers
   std::map<Value, std::size_t> depth;  ///< the piece that has a value
   std::vector<Piece> pieces;
-  std::set<Value> arrays;  ///< the cuts, and what later pieces and loops read
+  std::set<Value> arrays;  ///< the cuts, and what later pieces, loops and looks at indices read
   int points = 0;
 
   [[nodiscard]] static std::string array_of(Value v) { return fmt::format("strip{}", v); }
@@ -53,20 +54,18 @@ std::vector<Value> CWriter::taken_by(Value v) const {
   return taken;
 }
 
-/// Folds, and elements that a loop gathers where much of finding their places are vectors: more than one index that is
-/// there already.
-std::set<Value> CWriter::cuts_of(const Loop& l) const {
-  std::set<Value> folds, gathers;
+/// True if much of finding a loop's places are vectors: there is more than one index that is there already.
+bool CWriter::finds_places(const Loop& l) const {
   int found = 0;
-  for (const Value v : l.values) {
-    const Instr& in = ir.instrs[v];
-    if (in.kind == InstrKind::Fold) folds.insert(v);
-    if (in.loop != kNone || is_invariant(in, l.axis)) continue;
-    if (in.kind == InstrKind::Gather) gathers.insert(v);
-    if (in.kind == InstrKind::Index) found += is_computed(in.args[0]) ? 2 : 1;
-  }
-  if (found > 1 && !l.is_part && !l.is_short) folds.merge(gathers);
-  return folds;
+  for (const Value v : l.values)
+    if (is_checked(v, l)) found += is_computed(ir.instrs[v].args[0]) ? 2 : 1;
+  return found > 1 && !l.is_part && !l.is_short;
+}
+
+/// True for an index that is another one at each point.
+bool CWriter::is_checked(Value v, const Loop& l) const {
+  const Instr& in = ir.instrs[v];
+  return in.kind == InstrKind::Index && in.loop == kNone && !is_invariant(in, l.axis);
 }
 
 /// True for what takes more than a conversion of something that is loaded.
@@ -77,8 +76,13 @@ bool CWriter::is_computed(Value v) const {
 
 CWriter::Strip CWriter::strip_of(const Loop& l) const {
   Strip strip;
-  strip.cuts = cuts_of(l);
-  if (strip.cuts.empty()) return strip;
+  strip.finds_places = finds_places(l);
+  for (const Value v : l.values) {
+    const Instr& in = ir.instrs[v];
+    const bool gathers = in.kind == InstrKind::Gather && in.loop == kNone && !is_invariant(in, l.axis);
+    if (in.kind == InstrKind::Fold || (strip.finds_places && gathers)) strip.cuts.insert(v);
+  }
+  if (strip.cuts.empty() && !strip.finds_places) return strip;
   std::vector<Value> ends;  // stores
   const auto is_cut = [&](Value v) { return strip.cuts.contains(v); };
   const auto is_fold = [&](Value v) { return ir.instrs[v].kind == InstrKind::Fold; };
@@ -93,6 +97,10 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
     strip.depth[v] = depth;
     last = std::max(last, depth + (is_cut(v) ? 1 : 0));
   }
+  for (const Value v : l.values)
+    if (strip.finds_places && is_checked(v, l))
+      for (const Value a : {ir.instrs[v].args[0], ir.instrs[v].args[2]})
+        if (strip.depth.contains(a)) strip.arrays.insert(a);
   strip.pieces.resize(last + 1);
   for (const Value v : l.values)
     if (is_fold(v) && strip.depth.contains(v)) {
@@ -144,7 +152,7 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
   return strip;
 }
 
-/// Writes the loop in strips; false where it has neither folds nor gathers, or too many.
+/// Writes the loop in strips; false where it has neither folds nor places to find, or too many.
 bool CWriter::run_strips(const Loop& l) {
   const Strip strip = strip_of(l);
   if (strip.points == 0) return false;
@@ -166,15 +174,13 @@ bool CWriter::run_strips(const Loop& l) {
       if (own.contains(v) || !strip.arrays.contains(v)) return operand(v);
       return fmt::format("{}[-low + {}]", Strip::array_of(v), i);
     };
-    if (n + 1 < strip.pieces.size()) {
-      piece.kept.clear();
-      for (const auto& [v, depth] : strip.depth)
-        if (depth == n && strip.arrays.contains(v) && !strip.cuts.contains(v))
-          piece.kept.emplace_back(fmt::format("{}[-low + {}]", Strip::array_of(v), l.i), v);
-    }
+    if (n + 1 < strip.pieces.size()) piece.kept.clear();
+    for (const auto& [v, depth] : strip.depth)
+      if (depth == n && strip.arrays.contains(v) && !strip.cuts.contains(v))
+        piece.kept.emplace_back(fmt::format("{}[-low + {}]", Strip::array_of(v), l.i), v);
     if (!piece.values.empty() || !piece.kept.empty()) {
       open("");
-      run_checked(piece);
+      run_checked(piece, l, strip);
       close();
     }
     gather_strip(strip.pieces[n].gathers, l, strip);
@@ -184,28 +190,21 @@ bool CWriter::run_strips(const Loop& l) {
   return true;
 }
 
-/// A piece. Its indices are looked at once for all points; only where one is beyond its axis each is, to say which.
-void CWriter::run_checked(const Loop& piece) {
-  const auto checks = [&](Value v) {
-    return ir.instrs[v].kind == InstrKind::Index && !is_invariant(ir.instrs[v], piece.axis);
-  };
-  if (std::ranges::none_of(piece.values, checks)) return run(piece);
+/// A piece. Its indices are looked at together; only where one is beyond its axis each is, to say which.
+void CWriter::run_checked(const Loop& piece, const Loop& l, const Strip& strip) {
+  Loop each = piece;
+  each.kept.clear();
+  std::erase_if(each.values, [&](Value v) { return !is_checked(v, l); });
+  if (!strip.finds_places || each.values.empty()) return run(piece);
   line("tarry_u64 beyond = 0;");
   sums_up_ = true;
   run(piece);
   sums_up_ = false;
-  Loop each = piece;
-  each.kept.clear();
-  std::set<Value> wanted;
-  for (auto v = piece.values.rbegin(); v != piece.values.rend(); ++v) {
-    if (!checks(*v) && !wanted.contains(*v)) continue;
-    wanted.insert(*v);
-    for (const Value a : ir.instrs[*v].args)
-      if (a != kNone) wanted.insert(a);
-  }
-  std::erase_if(each.values, [&](Value v) { return !wanted.contains(v); });
+  each.operand = [&](Value v) {
+    return strip.arrays.contains(v) ? fmt::format("{}[-low + {}]", Strip::array_of(v), l.i) : l.operand(v);
+  };
   open("if (beyond)");
-  run(each);
+  run_plain(each);
   close();
 }
 

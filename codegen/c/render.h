@@ -173,9 +173,10 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<Value> taken_by(Value v) const;
   [[nodiscard]] Strip strip_of(const Loop& loop) const;
   bool run_strips(const Loop& loop);
-  [[nodiscard]] std::set<Value> cuts_of(const Loop& loop) const;
+  [[nodiscard]] bool finds_places(const Loop& loop) const;
+  [[nodiscard]] bool is_checked(Value v, const Loop& loop) const;
   [[nodiscard]] bool is_computed(Value v) const;
-  void run_checked(const Loop& piece);
+  void run_checked(const Loop& piece, const Loop& loop, const Strip& strip);
   void gather_strip(const std::vector<Value>& gathers, const Loop& l, const Strip& strip);
   void open_steps(std::uint32_t loop);
   void fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip);

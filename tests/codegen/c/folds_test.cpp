@@ -50,6 +50,11 @@ const std::pair<const char*, Program> kPrograms[] = {
        const ta::Array far = ta::remainder(ta::astype(ta::floor(x(i, j)), ta::int64), e);
        return x(i, j) * 2.0f - x(far, j) + x(far, ta::remainder(far + j, e)) * ta::astype(i, ta::float32);
      }},
+    {"rows at computed places, which are stored first",
+     [](auto n, auto e) {
+       const ta::Array i = ta::remainder(ta::arange(n) * 11 + 3, e);
+       return input({e, 3})(ta::remainder(i * i, e)) * 0.5f;
+     }},
     {"computed places in a sum, and a loop beside them",
      [](auto n, auto e) {
        const ta::Array x = input({n, e}), i = ta::remainder(ta::arange(n) * 5, n), j = ta::remainder(i, e);
@@ -110,6 +115,7 @@ TEST_CASE("folds: places are looked at together, and one by one where one is bey
     const ta::Array rows = ta::where(at < first, ta::remainder(at, 20), 20 + at);
     const std::string place = "index " + std::to_string(20 + first) + " at (" + std::to_string(first) + ",)";
     CHECK_THROWS_WITH(taken(rows).to_vector<float>(), Catch::Contains(place));
+    CHECK_THROWS_WITH(x(rows * 1).to_vector<float>(), Catch::Contains(place));
   }
 }
 
