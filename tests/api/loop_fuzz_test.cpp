@@ -77,7 +77,11 @@ struct Drawn {
     compute(body, values);
     ta::Scanned result;
     for (const std::size_t v : carries) result.carries.push_back(values[v]);
-    for (const std::size_t v : ys) result.ys.push_back(values[v]);
+    for (const std::size_t v : ys) {
+      const bool has_axis =
+          values[v].ndim() >= axis;  // a number has no place for the one that results are stacked along
+      result.ys.push_back(has_axis ? values[v] : values[v] + ta::zeros_like(x[0]));
+    }
     return result;
   }
 
