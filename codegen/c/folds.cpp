@@ -35,6 +35,9 @@ struct CWriter::Strip {
   int points = 0;
 
   [[nodiscard]] static std::string array_of(Value v) { return fmt::format("strip{}", v); }
+  [[nodiscard]] static std::string element(Value v, std::string_view i) {
+    return fmt::format("{}[-low + {}]", array_of(v), i);
+  }
 };
 
 /// Values of a point that an instruction takes; of a fold, all that its loop takes.
@@ -172,12 +175,12 @@ bool CWriter::run_strips(const Loop& l) {
     piece.operand = [own = std::set<Value>(piece.values.begin(), piece.values.end()), &strip, i = l.i,
                      operand = l.operand](Value v) {
       if (own.contains(v) || !strip.arrays.contains(v)) return operand(v);
-      return fmt::format("{}[-low + {}]", Strip::array_of(v), i);
+      return Strip::element(v, i);
     };
     if (n + 1 < strip.pieces.size()) piece.kept.clear();
     for (const auto& [v, depth] : strip.depth)
       if (depth == n && strip.arrays.contains(v) && !strip.cuts.contains(v))
-        piece.kept.emplace_back(fmt::format("{}[-low + {}]", Strip::array_of(v), l.i), v);
+        piece.kept.emplace_back(Strip::element(v, l.i), v);
     if (!piece.values.empty() || !piece.kept.empty()) {
       open("");
       run_checked(piece, l, strip);
@@ -200,9 +203,7 @@ void CWriter::run_checked(const Loop& piece, const Loop& l, const Strip& strip) 
   sums_up_ = true;
   run(piece);
   sums_up_ = false;
-  each.operand = [&](Value v) {
-    return strip.arrays.contains(v) ? fmt::format("{}[-low + {}]", Strip::array_of(v), l.i) : l.operand(v);
-  };
+  each.operand = [&](Value v) { return strip.arrays.contains(v) ? Strip::element(v, l.i) : l.operand(v); };
   open("if (beyond)");
   run_plain(each);
   close();
@@ -215,9 +216,8 @@ void CWriter::gather_strip(const std::vector<Value>& gathers, const Loop& l, con
   line("TARRY_SCALAR;");
   for (const Value v : gathers) {
     const Value place = ir.instrs[v].args[0];
-    const auto at_point = [&](Value value) { return fmt::format("{}[-low + {}]", Strip::array_of(value), l.i); };
-    const std::string from = strip.arrays.contains(place) ? at_point(place) : l.operand(place);
-    line(fmt::format("{} = {};", at_point(v),
+    const std::string from = strip.arrays.contains(place) ? Strip::element(place, l.i) : l.operand(place);
+    line(fmt::format("{} = {};", Strip::element(v, l.i),
                      guarded(ir.instrs[v], fmt::format("{}[{}]", source_of_gather(ir.instrs[v].index), from))));
   }
   close();
@@ -231,13 +231,12 @@ void CWriter::open_steps(std::uint32_t loop) {
 /// The folds of a loop, of all points of a strip.
 void CWriter::fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip) {
   const std::string step = step_name(loop);
-  const auto at_point = [&](std::string_view array) { return fmt::format("{}[-low + {}]", array, l.i); };
   std::vector<Value> results;
   for (const auto& [v, depth] : strip.depth)
     if (ir.instrs[v].kind == InstrKind::Fold && ir.folds[ir.instrs[v].index].loop == loop) results.push_back(v);
   for (const Value v : results) {
     open_loop(l.i, "low", "high");
-    line(fmt::format("{} = {};", at_point(Strip::array_of(v)), fold_start(ir.folds[ir.instrs[v].index])));
+    line(fmt::format("{} = {};", Strip::element(v, l.i), fold_start(ir.folds[ir.instrs[v].index])));
     close();
   }
   open_steps(loop);
@@ -251,10 +250,10 @@ void CWriter::fold_strip(std::uint32_t loop, const Loop& l, const Strip& strip) 
   for (Value v = 0; v < ir.instrs.size(); ++v)
     if (ir.instrs[v].loop == loop) body.values.push_back(v);
   open("");
-  body.operand = [&](Value v) { return strip.arrays.contains(v) ? at_point(Strip::array_of(v)) : l.operand(v); };
+  body.operand = [&](Value v) { return strip.arrays.contains(v) ? Strip::element(v, l.i) : l.operand(v); };
   for (const Value v : results) {
     const Fold& fold = ir.folds[ir.instrs[v].index];
-    const std::string to = at_point(Strip::array_of(v));
+    const std::string to = Strip::element(v, l.i);
     body.kept.emplace_back(to, fold.arg);
     body.steps[to] = [this, &fold, step, to](const std::string& taken) {
       return fold_step(expressions, fold, step, to, taken);

@@ -170,6 +170,15 @@ extern "C" __global__ void __launch_bounds__(256) $N(const __grid_constant__ str
       const $N_0_state base = $N_combine(offset, rows);
 )";
 
+/// Quad q of a row of eight is there: the fold of the row so far, by the tree of its quads.
+constexpr std::string_view kFoldQuad = R"(          through = sum;
+          if (q & 1) through = $N_combine(one, through);
+          if ((q & 3) == 1) two = through;
+          if ((q & 2) != 0) through = $N_combine(two, through);
+          if (q == 3) four = through;
+          if (q & 4) through = $N_combine(four, through);
+          one = sum;)";
+
 /// A row of 32 elements, 16 of which are loaded ahead.
 constexpr std::string_view kAheadRow = R"(      $N_0_state one, two, four, through;
       $N_kept h;
@@ -199,13 +208,7 @@ constexpr std::string_view kAheadRow = R"(      $N_0_state one, two, four, throu
               $N_1_store(p, t, k + e, 1, y);
             }
           }
-          through = sum;
-          if (q & 1) through = $N_combine(one, through);
-          if ((q & 3) == 1) two = through;
-          if ((q & 2) != 0) through = $N_combine(two, through);
-          if (q == 3) four = through;
-          if (q & 4) through = $N_combine(four, through);
-          one = sum;
+$QUAD
         }
       }
 )";
@@ -233,13 +236,7 @@ constexpr std::string_view kPointwiseRow = R"(      const $K k = ($K)(block * 12
           sum = l == q * 4 ? x[l] : $N_combine(sum, x[l]);
           x[l] = $N_combine(before, sum);
         }
-        through = sum;
-        if (q & 1) through = $N_combine(one, through);
-        if ((q & 3) == 1) two = through;
-        if ((q & 2) != 0) through = $N_combine(two, through);
-        if (q == 3) four = through;
-        if (q & 4) through = $N_combine(four, through);
-        one = sum;
+$QUAD
       }
 #pragma unroll 1
       for (int l = 0; l < 32 && l < left; ++l) {
@@ -299,6 +296,7 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir) {
     std::ranges::move(tile_choices(ir), std::back_inserter(all));
   else
     all.emplace_back("$LEVELS", std::to_string(kSerialLevels));
+  all.emplace_back("$QUAD", kFoldQuad);
   return all;
 }
 

@@ -27,8 +27,8 @@ int instructions_of(const Instr& in);
 bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
 bool fits_one_point(const KernelIr& ir, int groups, int vector);
-/// What a thread of a reduction has as text: `steps` elements of each of its lanes, of which it loads so many together;
-/// and what it may take.
+/// Text of a reduction's thread: `steps` elements of each of its lanes, of which it loads so many together. Beyond so
+/// many registers it is long.
 struct StepText {
   int steps = 1, lanes = 1, together = 1;
   int registers = 255;

@@ -45,13 +45,6 @@ def apply_over_axes(func: Callable[..., Any], x: Any, axes: int | Sequence[int])
     return x
 
 
-def _square(x: Any, name: str) -> Any:
-    x = _tarry.asarray(x)
-    if x.ndim < 2 or _builtins.any(extent != x.shape[0] for extent in x.shape):
-        raise _tarry.InvalidArgument(f"{name}: all axes have one extent, two axes or more, not {x.shape}")
-    return x
-
-
 def tril_indices_from(x: Any, k: int = 0) -> tuple[Array, ...]:
     """tril_indices of a matrix's shape."""
     return _triangle(x, lambda row, column: column - row <= k)
@@ -71,7 +64,9 @@ def _triangle(x: Any, holds: Callable[[Array, Array], Array]) -> tuple[Array, ..
 
 def diag_indices_from(x: Any) -> tuple[Array, ...]:
     """The places of the diagonal of an array all of whose axes have one extent."""
-    x = _square(x, "diag_indices_from")
+    x = _tarry.asarray(x)
+    if x.ndim < 2 or _builtins.any(extent != x.shape[0] for extent in x.shape):
+        raise _tarry.InvalidArgument(f"diag_indices_from: two axes or more of one extent are wanted, not {x.shape}")
     return (_tarry.arange(x.shape[0]),) * x.ndim
 
 
@@ -105,7 +100,10 @@ def trim_zeros(x: Any, trim: str = "fb") -> Array:
     return x[first:last]
 
 
-_BITS = {"big": range(7, -1, -1), "little": range(8)}
+def _bits(name: str, bitorder: str) -> list[int]:
+    if bitorder not in ("big", "little"):
+        raise _tarry.InvalidArgument(f"{name}: bitorder is 'big' or 'little', not {bitorder!r}")
+    return list(range(7, -1, -1) if bitorder == "big" else range(8))
 
 
 def packbits(x: Any, axis: int | None = None, bitorder: str = "big") -> Array:
@@ -118,7 +116,7 @@ def packbits(x: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     bits = _tarry.astype(_tarry.not_equal(x, 0), _tarry.uint8)
     missing = -bits.shape[-1] % 8
     bits = _tarry.reshape(_tarry.pad(bits, [(0, 0)] * (x.ndim - 1) + [(0, missing)]), (*x.shape[:-1], -1, 8))
-    weights = _tarry.asarray([1 << bit for bit in _BITS[bitorder]], dtype=_tarry.uint8)
+    weights = _tarry.asarray([1 << bit for bit in _bits("packbits", bitorder)], dtype=_tarry.uint8)
     made = _tarry.sum(bits * weights, axis=-1, dtype=_tarry.uint8)
     return _tarry.moveaxis(made, -1, axis or 0)
 
@@ -130,7 +128,7 @@ def unpackbits(x: Any, axis: int | None = None, count: int | None = None, bitord
     if x.dtype != _tarry.uint8:
         raise _tarry.InvalidArgument(f"unpackbits: bits are of uint8, not of {x.dtype}")
     x = _tarry.moveaxis(_tarry.reshape(x, -1) if axis is None else x, axis or 0, -1)
-    bits = _tarry.bitwise_right_shift(x[..., None], _tarry.asarray(list(_BITS[bitorder]), dtype=_tarry.uint8)) & 1
+    bits = _tarry.bitwise_right_shift(x[..., None], _tarry.asarray(_bits("unpackbits", bitorder), dtype=_tarry.uint8)) & 1
     made = _tarry.reshape(bits, (*x.shape[:-1], 8 * x.shape[-1]))
     if count is not None and count > made.shape[-1]:
         made = _tarry.pad(made, [(0, 0)] * (x.ndim - 1) + [(0, count - made.shape[-1])])

@@ -301,6 +301,10 @@ def test_wrong_calls_say_what_is_wrong():
     x = ta.asarray(A)
     for call, words in ((lambda: ta.split(x, 3), "equal parts"), (lambda: ta.select([], []), "as many choices"),
                         (lambda: ta.diag(ta.zeros((2, 2, 2))), "vector or a matrix"),
+                        (lambda: ta.packbits(x, bitorder="up"), "'big' or 'little'"),
+                        (lambda: ta.unpackbits(x), "of uint8, not of"), (lambda: ta.diag_indices_from(x), "one extent"),
+                        (lambda: ta.tril_indices_from(x[0]), "a matrix is wanted"),
+                        (lambda: ta.apply_along_axis(ta.sum, 1, x[:0]), "no vector"),
                         (lambda: ta.linalg.norm(x, 3), "ord of matrices"), (lambda: ta.interp(1.0, x, x), "one axis"),
                         (lambda: ta.gradient(x[:1]), "fewer than 2 points"), (lambda: x.swapaxes(0, 5), "axis 5")):
         with pytest.raises(ValueError, match=words):
