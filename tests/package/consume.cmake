@@ -1,4 +1,4 @@
-# Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED -DWERROR=ON|OFF.
+# Builds and runs one consumer project: -DKIND=installed|subdirectory -DLIBRARY=STATIC|SHARED -DWERROR=ON|OFF -DUNITY=N.
 # An installed library of the kind that BUILD already holds is installed from there; the other kind is built beside it.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -8,7 +8,7 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-set(common -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
+set(common -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DTARRY_UNITY=${UNITY})
 string(COMPARE EQUAL ${LIBRARY} SHARED want_shared)
 if(KIND STREQUAL installed)
   set(prefix ${WORK}/prefix)
