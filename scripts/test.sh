@@ -15,6 +15,7 @@ case "${1:-}" in
   *) preset=$1; shift ;;
 esac
 jobs=${TARRY_JOBS:-$(nproc)}
+export CCACHE_BASEDIR="$PWD"  # the package tests compile the same sources in folders of their own
 
 scripts/install_dependencies.sh test
 echo "configure: preset $preset"

@@ -69,6 +69,17 @@ CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<con
     kernel_of_.push_back(kernel);
     return static_cast<NodeId>(small_.nodes.size() - 1);
   };
+  // What a kernel reads of a view is its memory, behind a reshape that it has taken for itself.
+  const auto in_memory = [&](NodeId original, std::uint32_t kernel) {
+    const OpClass c = info(g.nodes[original].op).op_class;
+    if (c != OpClass::View && c != OpClass::Iota) return now[original].node;
+    GraphNode reshape = g.nodes[original];
+    reshape.op = Op::Reshape;
+    reshape.payload = kNoId;
+    reshape.n_inputs = 1;
+    reshape.inputs[0] = {now[original].node, 0};
+    return add(reshape, kNoId, kernel);
+  };
   for (const std::size_t at : order) {
     if (at < n) {
       GraphNode node = g.nodes[at];
@@ -84,7 +95,7 @@ CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<con
         node.n_inputs = 0;
         node.inputs[node.n_inputs++] = {part, 0};
       }
-      node.inputs[node.n_inputs++] = {now[e.node].node, e.output};
+      node.inputs[node.n_inputs++] = {in_memory(e.node, k), e.output};
     }
     for (const GraphEdge& e : kernels_[k]->outputs) {
       GraphNode one = call(g, e.node);

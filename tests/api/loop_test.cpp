@@ -152,6 +152,20 @@ TEST_CASE("scan: what makes the xs and the init is computed in its kernel, what 
       {"compile"});
 }
 
+TEST_CASE("scan: xs and the init in another shape than they are stored in", "[loop]") {
+  in_every_way([] {
+    const ta::Array x = noise({6, 8, 5}, 1), few = noise({8, 1}, 2);
+    const ta::Array turned = ta::reshape(ta::permute_dims(x, {1, 0, 2}), {12, 20});
+    const ta::Array repeated = ta::reshape(ta::broadcast_to(few, {6, 8, 5}), {12, 20});
+    const ta::Array counted = ta::reshape(ta::arange(0, 20, 1, ta::float64), {5, 4});
+    const Arrays init{ta::reshape(ta::matrix_transpose(counted), {20})};
+    for (const Arrays& xs :
+         {Arrays{turned, repeated}, Arrays{repeated, turned}, Arrays{turned, ta::reshape(x, {12, 20})}})
+      for (const int axis : {0, 1})
+        check_scan(axis == 0 ? init : Arrays{ta::zeros({12}, ta::float64)}, xs, linear, axis);
+  });
+}
+
 TEST_CASE("scan: an init, xs and arrays from outside broadcast", "[loop]") {
   in_every_way([] {
     const ta::Array x = noise({6, 4, 5}, 1), decay = noise({4, 1}, 2), seen = noise({6}, 3);

@@ -6,6 +6,14 @@
 #include <limits>
 
 namespace tarry::test::fuzz {
+namespace {
+
+/// Functions of lines, which few programs draw.
+constexpr int kLines = static_cast<int>(Function::Own) - static_cast<int>(Function::CumulativeSum) + 1;
+
+Function moved(Function f, int by) { return static_cast<Function>(static_cast<int>(f) + by); }
+
+}  // namespace
 
 std::int64_t draw_extent(Random& r) {
   switch (r.below(12)) {
@@ -81,12 +89,17 @@ Function draw_function(Random& r) {
   if (kind < 56) return among(Function::Where, Function::Clip);
   if (kind < 60) return Function::Astype;
   if (kind < 64) return Function::Slice;
-  if (kind < 73) return among(Function::BroadcastTo, Function::PutMaximum);
+  if (kind < 73) {
+    const Function f = among(Function::BroadcastTo, moved(Function::PutMaximum, -kLines));
+    return f < Function::CumulativeSum ? f : moved(f, kLines);
+  }
   if (kind < 79) return among(Function::Set, Function::SetMask);
   if (kind < 82) return among(Function::Full, Function::Eye);
   if (kind < 83) return Function::Eye;
   if (kind < 85) return Function::Softmax;
   return among(Function::Sum, Function::Softmax);
 }
+
+Function draw_line(Random& r) { return moved(Function::CumulativeSum, static_cast<int>(r.below(kLines))); }
 
 }  // namespace tarry::test::fuzz

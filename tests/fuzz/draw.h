@@ -41,5 +41,7 @@ Dtype draw_dtype(Random& r);
 Scalar draw_scalar(Random& r);
 Extents draw_axes(Random& r, std::size_t rank);
 Function draw_function(Random& r);
+/// A scan, a search, a sum of segments or a function that a user wrote.
+Function draw_line(Random& r);
 
 }  // namespace tarry::test::fuzz

@@ -16,6 +16,7 @@ Program Generator::run() {
   if (program_.seed % 24 == 3) return levels();
   if (program_.seed % 24 == 15) return slots();
   if (program_.seed % 24 == 9) return fields();
+  if (program_.seed % 8 == 0) lines_ = 30;
   base_ = draw_shape(r_);
   const std::int64_t inputs = r_.between(1, 4), statements = r_.between(3, 14);
   for (std::int64_t i = 0; i < inputs; ++i) add_input();
@@ -193,6 +194,28 @@ void Generator::draw_order(Statement& s) {
   const auto rank = static_cast<std::int64_t>(type_of(s.arguments[0]).shape.size());
   s.axes = {rank > 0 ? r_.between(-rank, rank - 1) : -1};
   s.flag = r_.chance(40);
+}
+
+void Generator::draw_line(Statement& s) {
+  const int x = draw_value();
+  s.arguments = {{x, 0}};
+  s.flag = r_.chance(40);
+  const auto rank = static_cast<std::int64_t>(type_of(s.arguments[0]).shape.size());
+  switch (family(s.function)) {
+    case Family::Scan:
+      s.axes = {rank > 0 ? r_.between(-rank, rank - 1) : -1};
+      if (s.function == Function::AffineScan) s.arguments.push_back({draw_like(x), 0});
+      if (s.function == Function::CumulativeSum || s.function == Function::CumulativeProd) {
+        s.number = r_.chance(25) ? 1 : 0;
+        if (r_.chance(15)) s.dtype = draw_dtype(r_);
+      }
+      break;
+    case Family::Segment:
+      s.arguments.push_back({r_.chance(50) ? draw_like(x) : draw_integers(), 0});
+      s.number = r_.pick({1.0, 2.0, 3.0, 7.0, 40.0, 300.0});
+      break;
+    default: s.arguments.push_back({r_.chance(50) ? draw_like(x) : draw_value(), 0});
+  }
 }
 
 void Generator::draw_put(Statement& s) {
@@ -377,7 +400,7 @@ Statement Generator::draw_statement() {
   if (!program_.statements.empty())
     if (std::optional<Statement> next = draw_continuation()) return *std::move(next);
   Statement s;
-  s.function = draw_function(r_);
+  s.function = lines_ > 0 && r_.chance(lines_) ? fuzz::draw_line(r_) : draw_function(r_);
   switch (family(s.function)) {
     case Family::Binary:
       s.arguments = {draw_argument(), draw_argument()};
@@ -390,6 +413,10 @@ Statement Generator::draw_statement() {
     case Family::Join: draw_join(s); break;
     case Family::Gather: draw_gather(s); break;
     case Family::Order: draw_order(s); break;
+    case Family::Scan:
+    case Family::Search:
+    case Family::Segment:
+    case Family::Own: draw_line(s); break;
     case Family::Put: draw_put(s); break;
     case Family::Update: draw_update(s); break;
     case Family::Create: draw_create(s); break;

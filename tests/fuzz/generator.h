@@ -65,6 +65,7 @@ class Generator {
   void draw_join(Statement& s);
   void draw_gather(Statement& s);
   void draw_order(Statement& s);
+  void draw_line(Statement& s);
   void draw_put(Statement& s);
   void draw_update(Statement& s);
   void draw_create(Statement& s);
@@ -99,6 +100,7 @@ class Generator {
   std::vector<Type> types_;
   std::vector<bool> kept_;  // by value: an output whoever reads it
   Extents base_;
+  int lines_ = 0;  // percent of the statements that are functions of lines
 };
 
 }  // namespace tarry::test::fuzz

@@ -482,6 +482,10 @@ bool has_arrays(const Statement& s) {
                                           : std::any_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Put: return is_array(s.arguments[0]) && is_array(s.arguments[1]);
     case Family::Gather:
+    case Family::Scan:
+    case Family::Search:
+    case Family::Segment:
+    case Family::Own:
     case Family::Join: return std::all_of(s.arguments.begin(), s.arguments.end(), is_array);
     case Family::Update:
       return is_array(s.arguments[0]) && (s.function != Function::SetMask || is_array(s.arguments[1]));
@@ -505,6 +509,10 @@ std::optional<Type> infer(const Statement& s, std::span<const Type> values) {
     case Family::Join: return infer_join(s, values);
     case Family::Gather: return infer_gather(s, values);
     case Family::Order: return infer_order(s, x());
+    case Family::Scan:
+    case Family::Search:
+    case Family::Segment:
+    case Family::Own: return infer_line(s, values);
     case Family::Put: return infer_put(s, values);
     case Family::Update: return infer_update(s, values);
     case Family::Create: return infer_create(s, values);

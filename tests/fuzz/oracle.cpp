@@ -399,6 +399,10 @@ std::string judge(const Statement& s, std::span<const Tensor> values, const Tens
     case Family::Join: return difference(got, join(s, values, Tensor(*type)));
     case Family::Gather: return difference(got, taken(s, values, Tensor(*type)));
     case Family::Order: return difference(got, ordered(s, x(), Tensor(*type)));
+    case Family::Scan:
+    case Family::Search:
+    case Family::Segment:
+    case Family::Own: return difference(got, line_values(s, values, *type));
     case Family::Put: return difference(got, with_puts(s, values, Tensor(*type)));
     case Family::Update: return difference(got, update(s, values, Tensor(*type)));
     case Family::Create: return difference(got, create(s, Tensor(*type)));

@@ -100,6 +100,8 @@ std::string judge_ulps(const Statement& s, std::span<const Tensor> values, const
 std::int64_t place_of(const Tensor& indices, std::int64_t k, std::int64_t extent, bool clip);
 /// x with what the indices put there.
 Tensor with_puts(const Statement& s, std::span<const Tensor> values, Tensor result);
+/// The elements of scans, searches, segments and functions that a user wrote.
+Tensor line_values(const Statement& s, std::span<const Tensor> values, const Type& type);
 std::string judge_reduction(const Statement& s, const Tensor& x, const Tensor& got);
 
 }  // namespace tarry::test::fuzz

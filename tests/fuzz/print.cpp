@@ -245,6 +245,8 @@ std::string to_cpp(const Program& p) {
     s += "  ta::Array v" + std::to_string(p.inputs.size() + i) + " = ";
     if (statement.function == Function::Random)
       s += random_text(statement);
+    else if (is_line(statement.function))
+      s += line_text(statement) + ";\n";
     else if (statement.function == Function::Slice)
       s += argument_text(statement.arguments[0]) + "(" + cuts_text(statement) + ");\n";
     else

@@ -100,6 +100,17 @@ constexpr std::array<FunctionInfo, kFunctionCount> kFunctions = {{
     {"take_along_axis", Family::Gather},
     {"sort", Family::Order},
     {"argsort", Family::Order},
+    {"cumulative_sum", Family::Scan},
+    {"cumulative_prod", Family::Scan},
+    {"cumulative_min", Family::Scan},
+    {"cumulative_max", Family::Scan},
+    {"associative_scan", Family::Scan},
+    {"searchsorted", Family::Search},
+    {"segment_sum", Family::Segment},
+    {"segment_min", Family::Segment},
+    {"segment_max", Family::Segment},
+    {"segment_mean", Family::Segment},
+    {"own", Family::Own},
     {"put", Family::Put},
     {"put", Family::Put},
     {"put", Family::Put},
@@ -449,6 +460,10 @@ Array record(const Statement& s, std::span<const Array> values) {
     case Family::Join: return record_join(s, values);
     case Family::Gather: return record_gather(s, values);
     case Family::Order: return record_order(s, x());
+    case Family::Scan:
+    case Family::Search:
+    case Family::Segment:
+    case Family::Own: return record_line(s, values);
     case Family::Put: return record_put(s, values);
     case Family::Update: return record_update(s, values);
     case Family::Create: return record_create(s, values);

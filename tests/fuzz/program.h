@@ -147,6 +147,17 @@ enum class Function : std::uint8_t {
   TakeAlongAxis,
   Sort,
   Argsort,
+  CumulativeSum,
+  CumulativeProd,
+  CumulativeMin,
+  CumulativeMax,
+  AffineScan,
+  SearchSorted,
+  SegmentSum,
+  SegmentMin,
+  SegmentMax,
+  SegmentMean,
+  Own,
   PutSet,
   PutAdd,
   PutMultiply,
@@ -193,12 +204,18 @@ enum class Family : std::uint8_t {
   Join,
   Gather,
   Order,
+  Scan,
+  Search,
+  Segment,
+  Own,
   Put,
   Update,
   Create,
   Reduce
 };
 Family family(Function f);
+/// Scans, searches, segments and functions that a user wrote.
+inline bool is_line(Function f) { return f >= Function::CumulativeSum && f <= Function::Own; }
 /// The way of a put function.
 Put way_of(Function put);
 const char* name(Function f);
@@ -225,8 +242,10 @@ struct Statement {
   Extents shape;  ///< broadcast_to, reshape, full, zeros, ones; linspace (count); eye (rows, columns); pad (before,
                   ///< after); windows (length)
   std::optional<Dtype> dtype;
-  bool flag = false;  ///< reductions: keepdims; linspace: endpoint; take, put: clip, or else wrap; sort: descending
-  double number = 0;  ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset
+  bool flag = false;  ///< reductions: keepdims; linspace: endpoint; take, put: clip, or else wrap; sort: descending;
+                      ///< scans: reverse; searches: from the right
+  double number = 0;  ///< var, std: correction; eye: k; roll: shift; random: seed; pad: mode; diagonal: offset;
+                      ///< scans: 1 with the initial value; segments: groups
   std::vector<Cut> cuts = {};  ///< slice, set, add: of the first axes
 };
 
@@ -247,6 +266,8 @@ inline constexpr int kMaxAxes = 6;
 
 /// The result of a statement on operands of these types; nullopt where the documents say that it throws.
 std::optional<Type> infer(const Statement& s, std::span<const Type> values);
+/// The same of scans, searches, segments and functions that a user wrote.
+std::optional<Type> infer_line(const Statement& s, std::span<const Type> values);
 /// Types of all values; nullopt where a statement is not valid.
 std::optional<std::vector<Type>> infer(const Program& p);
 /// The dtype that elementwise arguments are converted to before the function applies; nullopt where it throws.
@@ -276,6 +297,10 @@ struct Arrays {
 Arrays make_inputs(const Program& p);
 /// Records one statement through the public API.
 Array record(const Statement& s, std::span<const Array> values);
+
+/// The same of scans, searches, segments and functions that a user wrote, and the call as C++.
+Array record_line(const Statement& s, std::span<const Array> values);
+std::string line_text(const Statement& s);
 
 /// A complete C++ program that records, evaluates and prints the outputs.
 std::string to_cpp(const Program& p);

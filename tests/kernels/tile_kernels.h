@@ -176,8 +176,8 @@ inline std::vector<runtime::KernelResources> compiled(const std::map<std::string
   return runtime::nvrtc_compile(codegen::join_unit(unit, target(arch)), target(arch), graph::Mode::Strict).resources;
 }
 
-/// Kernels of routines, by their names, compile without spills for an architecture. A value that a thread stores once and
-/// loads once is none: some compilers keep one so where they fit more thread blocks on a multiprocessor.
+/// Kernels of routines, by their names, compile without spills for an architecture. A value that a thread stores once
+/// and loads once is none: some compilers keep one so where they fit more thread blocks on a multiprocessor.
 inline void check_without_spills(const std::map<std::string, KernelSource>& sources, const char* arch) {
   constexpr std::int64_t kValue = 8;
   for (const auto& [entry, source] : sources) CHECK(source.text.find('$') == std::string::npos);
