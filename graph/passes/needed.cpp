@@ -329,6 +329,44 @@ class Tracer {
     return once.count(shape) * size_of(id);
   }
 
+  /// False if a value is known to be the same all along an axis, since what it is made of lies in memory once.
+  [[nodiscard]] bool varies(NodeId value, int axis) const {
+    struct At {
+      NodeId id;
+      int axis;
+    };
+    std::vector<At> open{{value, axis}};
+    constexpr std::size_t kMostLooked = 64;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const auto [id, along] = open[i];
+      const GraphNode& n = g_.nodes[id];
+      const Dims& shape = g_.shape(id);
+      if (along < 0 || shape[along] == 1 || n.op == Op::Scalar) continue;
+      if (i == kMostLooked) return true;
+      switch (info(n.op).op_class) {
+        case OpClass::Leaf: {
+          const LeafLayout& layout = g_.leaves[n.payload];
+          if (layout.contiguous || layout.strides.size() != shape.size() || layout.strides[along] != 0) return true;
+          break;
+        }
+        case OpClass::Map:
+          for (int k = 0; k < n.n_inputs; ++k) {
+            const NodeId from = n.inputs[k].node;
+            open.push_back({from, along - shape.size() + g_.shape(from).size()});
+          }
+          break;
+        case OpClass::View: {
+          const IndexMap& map = g_.views[n.payload];
+          for (int d = 0; d < map.size; ++d)
+            if (map[d].axis == along && map[d].step != 0) open.push_back({n.inputs[0].node, d});
+          break;
+        }
+        default: return true;
+      }
+    }
+    return false;
+  }
+
   void need(NodeId id, Grid grid) {
     if (g_.count(id) > 0) needs_[id].add(std::move(grid), g_.shape(id));
   }
@@ -384,11 +422,12 @@ class Tracer {
         needed[axis] = all_of(last_of(grid[axis]) + 1);
         return need(from, std::move(needed));
       }
-      case OpClass::Gather:  // as many elements as there are indices, as if no two of them were equal
+      case OpClass::Gather:  // as many elements as there are indices, as if no two that are stored apart were equal
         needed = grid;
         if (input == 0) {
           const auto axis = static_cast<std::size_t>(n.payload);
-          needed[axis] = all_of(std::min(source[static_cast<int>(axis)], grid[axis].count));
+          const std::int64_t indices = varies(n.inputs[1].node, static_cast<int>(axis)) ? grid[axis].count : 1;
+          needed[axis] = all_of(std::min(source[static_cast<int>(axis)], indices));
         }
         return need(from, std::move(needed));
       case OpClass::Library:  // (p, m, k) by (q, k, n)

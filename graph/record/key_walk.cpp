@@ -263,10 +263,8 @@ class Walker {
     for (const std::int64_t stride : storage->strides) put(static_cast<std::uint64_t>(stride));
   }
 
-  // Flags beside the number of readers, which stays far below.
-  static constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = kRoot >> 1, kWhole = kRoot >> 2,
-                                 kGrown = kRoot >> 3;
-  static constexpr std::uint32_t kReaders = kGrown - 1;
+  static constexpr std::uint32_t kRoot = KeyWalk::kRoot, kKept = KeyWalk::kKept, kWhole = KeyWalk::kWhole,
+                                 kGrown = KeyWalk::kGrown, kShown = KeyWalk::kShown, kReaders = KeyWalk::kReaders;
 
   /// Nobody but nodes of the walk refers to it.
   [[nodiscard]] static bool is_held(const KeyWalk::Visit& v) {
@@ -287,12 +285,13 @@ class Walker {
       const bool kept = !root && !is_inner(v);
       const bool grows = kept && n.computed == 0;
       if (kept && marks_ != Marks::Ignore) {
-        root = n.computed != 0 && is_stored(static_cast<NodeId>(id));
+        root = (v.readers & kShown) != 0 || (n.computed != 0 && is_stored(static_cast<NodeId>(id)));
         if (root)
           store(static_cast<NodeId>(id));
         else if (marks_ == Marks::Set)
           n.computed = 1;
       }
+      if (root && n.op == Op::Reshape && marks_ == Marks::Set) show(*n.input(0));
       const bool whole = root || (v.readers & kWhole) != 0;
       const std::uint32_t passed = kept && !root ? kKept | (grows ? kGrown : 0) : 0;
       for (int i = 0; i < n.n_inputs; ++i) {
@@ -302,6 +301,11 @@ class Walker {
     }
   }
 
+  /// A result shows all of its memory.
+  void show(const Node& n) {
+    const bool is_view = info(n.op).op_class == OpClass::View || n.op == Op::Reshape;
+    if (!is_view && output_count(n.op) == 1 && !n.in_loop) o_.visits[o_.id_of(n)].readers |= kShown;
+  }
   /// Whatever is needed of its result.
   static bool computes_all(Op op) { return is_scan(op) || is_call(op) || is_loop(op); }
   static bool is_smaller(const Node& n, const Node& than) {
@@ -407,8 +411,8 @@ class Walker {
 }  // namespace
 
 void KeyWalk::clear() {
-  constexpr std::size_t kKept = 16384;  // nodes
-  if (visits.capacity() > kKept) {
+  constexpr std::size_t kMostKept = 16384;  // nodes
+  if (visits.capacity() > kMostKept) {
     *this = KeyWalk();
     return;
   }

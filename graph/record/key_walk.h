@@ -17,6 +17,7 @@
 // nobody holds it. Of a large value that is needed in part (through a view) a part was computed: it is stored where the
 // graph has grown on it meanwhile, else never. All stored besides is within the budget of pending work, or no more than
 // the leaves.
+// What a result shows in another shape, as a reshape does, is in memory with it: a held one is stored the first time.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,12 @@ struct KeyWalk {
     std::uint32_t output;
     std::uint32_t readers;  ///< references to the node from nodes of the walk, where this is its first output; flags
   };
+  // Flags beside the number of readers, which stays far below.
+  static constexpr std::uint32_t kRoot = std::uint32_t{1} << 31, kKept = kRoot >> 1, kWhole = kRoot >> 2,
+                                 kGrown = kRoot >> 3, kShown = kRoot >> 4;
+  static constexpr std::uint32_t kReaders = kShown - 1;
+  /// True for a value that is stored besides because a result shows its memory.
+  [[nodiscard]] bool is_shown(NodeId id) const { return (visits[id].readers & kShown) != 0; }
   /// Words at the front of the key that are the caller's: what else the plan depends on.
   static constexpr std::size_t kHead = 2;
 

@@ -1,5 +1,6 @@
 """Notebooks' views of arrays, plans and reports. A lazy array stays lazy."""
 
+from collections import Counter
 from html import escape
 
 
@@ -35,8 +36,9 @@ def _number(value):
 def _work(title, work):
     """The counters of a plan or a report, and each edge that went through memory."""
     counted = _rows([(name, _number(value)) for name, value in _fields(work.counters)])
-    edges = [(edge.producer, edge.consumer, edge.reason) for edge in work.unfused]
-    return f"<b>{escape(title)}</b>{counted}{_rows(edges, ('through memory from', 'to', 'since'))}"
+    edges = Counter((edge.producer, edge.consumer, edge.reason) for edge in work.unfused)
+    rows = [(*edge, times) for edge, times in edges.items()]
+    return f"<b>{escape(title)}</b>{counted}{_rows(rows, ('through memory from', 'to', 'since', 'times'))}"
 
 
 def _of_array(self):

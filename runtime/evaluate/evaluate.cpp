@@ -190,8 +190,10 @@ void note_edges(const Run& run, Report::Impl& report) {
 /// The values stored beside the roots that were asked for.
 void note_kept(const Run& run, Report::Impl& report) {
   for (std::size_t i = run.key_walk.asked; i < run.key_walk.roots.size(); ++i) {
-    const Node& n = *run.key_walk.visits[run.key_walk.roots[i].node].node;
-    report.kept.push_back({n.op, n.where(), graph::bytes_of(n)});
+    const graph::NodeId id = run.key_walk.roots[i].node;
+    const Node& n = *run.key_walk.visits[id].node;
+    const std::string_view reason = run.key_walk.is_shown(id) ? kSameMemory : kSecondUse;
+    report.kept.push_back({n.op, n.where(), graph::bytes_of(n), reason});
   }
 }
 

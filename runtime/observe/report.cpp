@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "graph/fusion/fusion.h"
 #include "support/check.h"
@@ -38,11 +40,23 @@ std::string counters_text(const Counters& c) {
   return s;
 }
 
-std::string unfused_text(const std::vector<Unfused>& unfused) {
+/// Equal lines, as a loop records them, stand once, where the first was.
+std::string counted(const std::vector<std::string>& lines) {
+  std::map<std::string_view, std::int64_t> times;
+  for (const std::string& line : lines) ++times[line];
   std::string s;
-  for (const Unfused& u : unfused)
-    s += fmt::format("  through memory: {} -> {}: {}\n", u.producer, u.consumer, u.reason);
+  for (const std::string& line : lines) {
+    const std::int64_t n = std::exchange(times[line], 0);
+    if (n > 0) s += line + (n > 1 ? fmt::format(" ({} times)\n", n) : "\n");
+  }
   return s;
+}
+
+std::string unfused_text(const std::vector<Unfused>& unfused) {
+  std::vector<std::string> lines;
+  for (const Unfused& u : unfused)
+    lines.push_back(fmt::format("  through memory: {} -> {}: {}", u.producer, u.consumer, u.reason));
+  return counted(lines);
 }
 
 std::string placements_text(const std::vector<Placement>& placements) {
@@ -56,9 +70,10 @@ std::string placements_text(const std::vector<Placement>& placements) {
 }
 
 std::string stored_text(const std::vector<Stored>& stored) {
-  std::string s;
-  for (const Stored& v : stored) s += fmt::format("  stored besides {}, {}: {}\n", v.value, amount(v.bytes), v.reason);
-  return s;
+  std::vector<std::string> lines;
+  for (const Stored& v : stored)
+    lines.push_back(fmt::format("  stored besides {}, {}: {}", v.value, amount(v.bytes), v.reason));
+  return counted(lines);
 }
 
 std::string interpreted_text(const std::string& why) {
@@ -125,7 +140,7 @@ const std::vector<Stored>& Report::Impl::stored() const {
   const std::lock_guard lock(mutex_);
   if (!stored_) {
     std::vector<Stored> all;
-    for (const Kept& k : kept) all.push_back({op_and_line(k.op, k.where), k.bytes, std::string(runtime::kSecondUse)});
+    for (const Kept& k : kept) all.push_back({op_and_line(k.op, k.where), k.bytes, std::string(k.reason)});
     stored_ = std::make_unique<const std::vector<Stored>>(std::move(all));
   }
   return *stored_;

@@ -40,6 +40,7 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
     graph::Op op;
     Where where;
     std::int64_t bytes;
+    std::string_view reason;  ///< one of the words below
   };
   Counters counters;
   Seconds seconds;
@@ -64,8 +65,8 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
 
 namespace tarry::runtime {
 
-/// The reason of all that is stored besides.
-inline constexpr std::string_view kSecondUse = "second-use";
+/// The reasons of what is stored besides.
+inline constexpr std::string_view kSecondUse = "second-use", kSameMemory = "same-memory";
 
 /// "multiply float32 (4,) at main.cpp:12; ...": what the first nodes of a graph do, for messages.
 std::string describe_ops(const graph::Graph& g);

@@ -171,6 +171,26 @@ TEST_CASE("second use: of values that are held the one that all others come from
   CHECK(y.is_evaluated());
 }
 
+TEST_CASE("second use: a value that a result shows in another shape is stored with it", "[runtime][marks]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = state(), y = ta::exp(x * 1e-3f), flat = ta::reshape(y, {-1, 2});
+  const ta::Report report = ta::evaluate(flat);
+  CHECK(y.is_evaluated());
+  REQUIRE(report.stored().size() == 1);
+  CHECK(report.stored()[0].reason == "same-memory");
+  CHECK(report.counters().launches == 1);
+  CHECK(report.counters().bytes_written == kBytes);
+  CHECK(y.to_vector<float>() == flat.to_vector<float>());
+
+  const ta::Array turned = ta::matrix_transpose(ta::reshape(ta::exp(x * 2e-3f), {2, -1}));
+  ta::evaluate(ta::reshape(turned, {-1}));  // of another order
+  CHECK_FALSE(turned.is_evaluated());
+  const Setting off("TARRY_DISABLE", "marks");
+  const ta::Array z = ta::exp(x * 3e-3f);
+  ta::evaluate(ta::reshape(z, {-1, 2}));
+  CHECK_FALSE(z.is_evaluated());
+}
+
 TEST_CASE("second use: a view is stored where it is the smaller, and what it views where that is held",
           "[runtime][marks]") {
   const ta::Scope placed(ta::cpu);

@@ -91,6 +91,17 @@ TEST_CASE("lower bound: broadcast operands count once, reshaped ones as the elem
   CHECK(least(spread + 1.0f) == 30 + 1200);
 }
 
+TEST_CASE("lower bound: a gather needs as many elements as indices lie in memory", "[runtime][plan]") {
+  const ta::Scope placed(ta::cpu);
+  const ta::Array x = floats({3, 66});
+  const ta::Array few = ta::asarray(std::vector<std::int32_t>(66, 1)), all = ta::zeros({3, 66}, ta::int32);
+  const ta::Array stored = ta::asarray(std::vector<std::int32_t>(198, 2), {3, 66});
+  CHECK(least(ta::take_along_axis(x, stored, 0)) == 198 + 198 + 198);
+  CHECK(least(ta::take_along_axis(x, ta::broadcast_to(few, {3, 66}), 0)) == 66 + 66 + 198);
+  CHECK(least(ta::take_along_axis(x, ta::broadcast_to(few, {3, 66}) + 1, 1)) == 66 + 198 + 198);
+  CHECK(least(ta::take_along_axis(x, all, 0)) == 66 + 198);
+}
+
 TEST_CASE("lower bound: of operations, the elements that results depend on count", "[runtime][plan]") {
   const ta::Scope placed(ta::cpu);
   const ta::Array x = floats({1000}), m = floats({30, 40}), a = floats({16, 8}), b = floats({8, 12});
