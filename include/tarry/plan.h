@@ -64,8 +64,8 @@ struct Placement {
   double host_ms = 0, device_ms = 0;  ///< on the host, and on the GPU with what crosses for it
 };
 
-/// A value that was not asked for and is stored all the same, as somebody still holds it: an evaluate before computed it
-/// too, or a result is it in another shape (docs/design.md, "Values in between").
+/// A value that was not asked for and is stored all the same, as somebody still holds it: an evaluate before computed
+/// it too, or a result is it in another shape (docs/design.md, "Values in between").
 struct Stored {
   std::string value;  ///< op name with file:line
   std::int64_t bytes = 0;
