@@ -60,17 +60,20 @@ bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || ins
 /// Options of gcc for a kernel. Ordered anew, the statements of a long point keep more values alive than there are
 /// registers, unless gcc counts them; its search for common parts takes the square of their number. Of choices and
 /// extremes whose operands do not vary along a loop, or are known under a guard, its dominator pass makes branches, as
-/// many as there are ways past them, which no vector can follow. For elements apart it looks for the fewest variables
+/// many as there are ways past them, which no vector can follow. Shifts and quotients of integers ask twice about the
+/// same number, and it threads jumps between them; guards need those to be out of the way. For elements apart it looks for the fewest variables
 /// that give all addresses, as many as a vector has elements for each access.
 std::string gcc_options(const KernelIr& ir) {
   constexpr int kLengthy = 150;  // instructions by the op table
   constexpr int kApart = 8;      // accesses
   int instructions = 0;
-  bool chooses = false;
+  bool chooses = false, asks_twice = false;
   for (const Instr& instr : ir.instrs) {
     if (instr.kind != InstrKind::Compute) continue;
     instructions += graph::info(instr.op).cost;
     chooses |= instr.op == Op::Minimum || instr.op == Op::Maximum || instr.op == Op::Where;
+    asks_twice |= instr.op == Op::BitwiseLeftShift || instr.op == Op::BitwiseRightShift ||
+                  (is_integral(instr.dtype) && (instr.op == Op::FloorDivide || instr.op == Op::Remainder));
   }
   const auto apart = std::ranges::count_if(ir.accesses, [](const Access& a) {
     const StrideClass last = a.strides.empty() ? StrideClass::Zero : a.strides.back();
@@ -80,6 +83,7 @@ std::string gcc_options(const KernelIr& ir) {
   std::string options = instructions > kLengthy ? R"("sched-pressure", "no-gcse")" : "";
   const auto add = [&](std::string_view option) { options += (options.empty() ? "" : ", ") + std::string(option); };
   if (chooses) add(R"("no-tree-dominator-opts")");
+  if (asks_twice && ir.guards.empty()) add(R"("no-thread-jumps")");
   if (apart > kApart) add(R"("no-ivopts")");
   return options;
 }

@@ -228,8 +228,9 @@ void Partition::merge(KernelId a, KernelId b) {
   touch(a);
   touch(b);
   Kernel &to = kernels_[a].plan, &from = kernels_[b].plan;
+  // What `b` was told to compute and computes no more, `a` may load.
   for (NodeId v : from.again)
-    if (!contains(to.again, v)) to.again.push_back(v);
+    if (contains(repeated_by_[v], b) && !contains(to.again, v)) to.again.push_back(v);
   for (NodeId v : from.members) {
     moved_.emplace_back(v, b);
     kernel_of_[v] = a;

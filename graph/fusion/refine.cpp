@@ -64,12 +64,18 @@ class Refiner : private Moves {
 
  private:
   /// The search chooses what is stored, so its work follows how much that is: a straight program of a thousand
-  /// operations stores a few values, and trying them is all that there is to do.
+  /// operations stores a few values, and trying them is all that there is to do. What a library reads and writes is
+  /// stored without a choice.
   void limit_work() {
     std::size_t nodes = 0, stored = 0;
-    for (NodeId v = 0; v < f_.g.nodes.size(); ++v) {
+    std::vector<bool> read(f_.g.nodes.size());
+    for (NodeId v = static_cast<NodeId>(f_.g.nodes.size()); v-- > 0;) {
+      if (f_.library(v)) {
+        for (int i = 0; i < f_.g.nodes[v].n_inputs; ++i) read[f_.source(v, i).edge.node] = true;
+        continue;
+      }
       nodes += f_.scheduled(v);
-      stored += p_.kernel_of(v) != kNoId;
+      stored += p_.kernel_of(v) != kNoId && !read[v];
     }
     const double tangled =
         std::min(1.0, static_cast<double>(stored) / (kTangled * static_cast<double>(std::max<std::size_t>(nodes, 1))));

@@ -1,6 +1,7 @@
 // A beam search over sequences of kernels. What is stored decides what can come next: a kernel of some key or space
 // takes all that it can of what is still to be stored, so a sequence is told by the kinds of its kernels. Of all
-// sequences of as many kernels those go on after which least is left.
+// sequences of as many kernels those go on after which least is left. A call whose operands are stored comes next at
+// once: no other kernel has room for it, and what follows it need not wait.
 #include "graph/fusion/sequence.h"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ class Sequencer {
       Node n{v, f_.root(v), f_.root(v) || !f_.repeatable(v), kind(v), {}};
       for (int i = 0; i < g_.nodes[v].n_inputs; ++i)
         if (const NodeId z = f_.source(v, i).edge.node; f_.scheduled(z)) n.inputs.push_back(z);
-      if (n.wanted) kinds.insert(n.kind);
+      if (f_.library(v)) calls_.push_back(nodes_.size());
+      if (n.wanted && !f_.library(v)) kinds.insert(n.kind);
       nodes_.push_back(std::move(n));
     }
     kinds_.assign(kinds.begin(), kinds.end());
@@ -104,16 +106,23 @@ class Sequencer {
     while (!beam.empty() && beam.front().kernels < most_) {
       std::vector<Sequence> next;
       std::set<std::vector<bool>> met;
+      const auto go_on = [&](const Sequence& s, const std::vector<NodeId>& members) {
+        if (members.empty()) return;
+        Sequence longer = s;
+        append(longer, members);
+        if (!met.insert(longer.stored).second) return;
+        longer.left = left(longer);
+        next.push_back(std::move(longer));
+      };
       for (const Sequence& s : beam) {
+        if (spent()) return;
+        if (const NodeId call = ready_call(s); call != kNoId) {
+          go_on(s, {call});
+          continue;
+        }
         for (std::size_t k = 0; k < kinds_.size(); ++k) {
           if (spent()) return;
-          const std::vector<NodeId>& members = next_kernel(s, k);
-          if (members.empty()) continue;
-          Sequence longer = s;
-          append(longer, members);
-          if (!met.insert(longer.stored).second) continue;
-          longer.left = left(longer);
-          next.push_back(std::move(longer));
+          go_on(s, next_kernel(s, k));
         }
       }
       const auto done = std::partition(next.begin(), next.end(), [](const Sequence& s) { return s.left == 0; });
@@ -125,6 +134,15 @@ class Sequencer {
       if (next.size() > width) next.resize(width);
       beam = std::move(next);
     }
+  }
+
+  [[nodiscard]] NodeId ready_call(const Sequence& s) const {
+    const auto ready = [&](std::size_t i) {
+      const Node& n = nodes_[i];
+      return !s.stored[n.id] && std::ranges::all_of(n.inputs, [&](NodeId z) { return s.stored[z]; });
+    };
+    const auto at = std::ranges::find_if(calls_, ready);
+    return at == calls_.end() ? kNoId : nodes_[*at].id;
   }
 
   static void append(Sequence& s, const std::vector<NodeId>& members) {
@@ -314,6 +332,7 @@ class Sequencer {
   std::uint64_t end_;                   // of model_.visits()
   std::vector<std::uint32_t> readers_;  // all outputs count as read
   std::vector<Node> nodes_;             // ascending
+  std::vector<std::size_t> calls_;  // of nodes_: those of a library, which are kernels by themselves
   std::vector<SharedTraits> kinds_;
   std::vector<Sequence> found_;
   std::map<std::pair<std::vector<bool>, std::size_t>, std::vector<NodeId>> filled_;  // by what is stored, and kind

@@ -97,11 +97,11 @@ TEST_CASE("render c: axpy with a scalar parameter", "[codegen][cpu]") {
 }
 
 TEST_CASE("render c: gcc counts the registers of a long point, and makes no branches of choices", "[codegen][cpu]") {
-  const auto chain = [](Op op, int length) {
+  const auto chain = [](Op op, int length, Dtype dtype = float64) {
     IrBuilder b(Schedule::Pointwise, 1);
-    const Value y = b.load(float64, "1");
+    const Value y = b.load(dtype, "1");
     Value x = y;
-    for (int i = 0; i < length; ++i) x = b.op(op, float64, op == Op::Exp ? std::vector{x} : std::vector{x, y});
+    for (int i = 0; i < length; ++i) x = b.op(op, dtype, op == Op::Exp ? std::vector{x} : std::vector{x, y});
     b.store(x, "1");
     return render_c_pointwise(b.ir, *graph::find_target("x86-64-v3")).text;
   };
@@ -109,6 +109,9 @@ TEST_CASE("render c: gcc counts the registers of a long point, and makes no bran
   CHECK_THAT(chain(Op::Exp, 40), Catch::Contains("#pragma GCC optimize(\"sched-pressure\", \"no-gcse\")") &&
                                      Catch::Contains("#pragma GCC pop_options"));
   CHECK_THAT(chain(Op::Maximum, 2), Catch::Contains("#pragma GCC optimize(\"no-tree-dominator-opts\")"));
+  for (const Op op : {Op::BitwiseRightShift, Op::BitwiseLeftShift, Op::FloorDivide, Op::Remainder})
+    CHECK_THAT(chain(op, 2, uint32), Catch::Contains("#pragma GCC optimize(\"no-thread-jumps\")"));
+  CHECK_THAT(chain(Op::FloorDivide, 2), !Catch::Contains("no-thread-jumps"));
 }
 
 TEST_CASE("render c: gcc looks for few addresses unless many accesses have elements apart", "[codegen][cpu]") {

@@ -9,6 +9,7 @@
 
 #include "graph/fusion/greedy.h"
 #include "graph/passes/passes.h"
+#include "tests/helpers/devices.h"
 #include "tests/helpers/test.h"
 
 using namespace tarry;
@@ -74,9 +75,8 @@ void compare_with_annealing(int first, int count, std::uint64_t moves, double se
   CHECK(within == count);
 }
 
-/// Requests that the search of a grown graph takes.
-double visits_of(test::Growth kind, int nodes) {
-  const graph::Graph g = graph::dce(test::grown_graph(kind, nodes));
+/// Requests that the search of a graph takes.
+double visits_of(const graph::Graph& g) {
   test::Search s(g, *graph::find_target("sm_90"));
   std::uint64_t greedy = 0;
   const graph::Fusion first = graph::greedy_fusion(s.f, s.cost, s.limits, &greedy);
@@ -84,6 +84,7 @@ double visits_of(test::Growth kind, int nodes) {
   graph::refine(p, s.model, s.f, graph::refinement_budget(g.nodes.size()));
   return static_cast<double>(greedy + s.model.visits());
 }
+double visits_of(test::Growth kind, int nodes) { return visits_of(graph::dce(test::grown_graph(kind, nodes))); }
 
 }  // namespace
 
@@ -93,6 +94,20 @@ TEST_CASE("fusion: a straight program is searched in two hundred requests a node
       INFO(nodes << " nodes");
       CHECK(visits_of(kind, nodes) <= 200 * nodes);
     }
+}
+
+TEST_CASE("fusion: rounds of products by a library are searched in three hundred requests a node", "[graph][fusion]") {
+  for (const int rounds : {20, 40, 80}) {
+    const Array x = asarray(test::ramp(64 * 32), {64, 32}), w = asarray(test::ramp(32 * 32), {32, 32});
+    Array h = zeros({64, 32}, float32);
+    std::vector<Array> all;
+    for (int round = 0; round < rounds; ++round) all.push_back(h = tanh(matmul(x, w) * float(round) + matmul(h, w)));
+    const Array y = stack(all, 0);
+    const graph::Snapshot s = test::snapshot_of({&y});
+    const graph::Graph g = graph::dce(graph::prepare_library(s.graph, graph::LibraryUse::Call));
+    INFO(rounds << " rounds, " << g.nodes.size() << " nodes");
+    CHECK(visits_of(g) <= 300 * static_cast<double>(g.nodes.size()));
+  }
 }
 
 TEST_CASE("fusion: a hundred times the nodes are at most a hundred and thirty times the work",

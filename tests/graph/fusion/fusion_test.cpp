@@ -286,6 +286,19 @@ TEST_CASE("fusion: rounds over few elements do not repeat each other's text to s
   }
 }
 
+TEST_CASE("fusion: rounds of products with a matrix that is stored are two kernels each", "[graph][fusion]") {
+  const ta::Array x = matrix_of(400, 2), y = matrix_of(300, 2);
+  const ta::Array distances = ta::sum(ta::square(x(ta::slice(), ta::newaxis) - y(ta::newaxis)), -1);
+  const ta::Array m = ta::exp(distances * -0.05f), turned = ta::matrix_transpose(m);
+  ta::Array u = ta::ones({400}, ta::float32), v = ta::ones({300}, ta::float32);
+  constexpr int kRounds = 12;
+  for (int round = 0; round < kRounds; ++round) {
+    u = 1.0f / ta::sum(m * v, 1);
+    v = 1.0f / ta::sum(turned * u, 1);
+  }
+  CHECK(plan_of({&v}, "x86-64-v4").counters.launches <= 2 * kRounds + 1);
+}
+
 TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again",
           "[graph][fusion]") {
   const ta::Scope on_cpu(ta::cpu);
