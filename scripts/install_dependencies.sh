@@ -15,7 +15,7 @@ case $purpose in
     packages="$packages catch2 ccache git libopenblas0 python3-venv python3-dev"
     wanted="libdnnl3.6|libdnnl3|libdnnl2"
     # The second compiler that has to be content.
-    [ "$purpose" = test ] || packages="$packages clang-16 clang-tidy-16"
+    [ "$purpose" = test ] || packages="$packages clang-16|clang-19 clang-tidy-16|clang-tidy-19"
     # To compile kernels for ARM and to run them.
     if [ "$(uname -m)" = x86_64 ]; then
       packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user|qemu-user-static"

@@ -61,8 +61,8 @@ bool is_memory(const Instr& instr) { return instr.kind == InstrKind::Load || ins
 /// registers, unless gcc counts them; its search for common parts takes the square of their number. Of choices and
 /// extremes whose operands do not vary along a loop, or are known under a guard, its dominator pass makes branches, as
 /// many as there are ways past them, which no vector can follow. Shifts and quotients of integers ask twice about the
-/// same number, and it threads jumps between them; guards need those to be out of the way. For elements apart it looks for the fewest variables
-/// that give all addresses, as many as a vector has elements for each access.
+/// same number, and it threads jumps between them; guards need those to be out of the way. For elements apart it looks
+/// for the fewest variables that give all addresses, as many as a vector has elements for each access.
 std::string gcc_options(const KernelIr& ir) {
   constexpr int kLengthy = 150;  // instructions by the op table
   constexpr int kApart = 8;      // accesses

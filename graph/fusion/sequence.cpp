@@ -332,7 +332,7 @@ class Sequencer {
   std::uint64_t end_;                   // of model_.visits()
   std::vector<std::uint32_t> readers_;  // all outputs count as read
   std::vector<Node> nodes_;             // ascending
-  std::vector<std::size_t> calls_;  // of nodes_: those of a library, which are kernels by themselves
+  std::vector<std::size_t> calls_;      // of nodes_: those of a library, which are kernels by themselves
   std::vector<SharedTraits> kinds_;
   std::vector<Sequence> found_;
   std::map<std::pair<std::vector<bool>, std::size_t>, std::vector<NodeId>> filled_;  // by what is stored, and kind

@@ -54,8 +54,9 @@ Edge flattened(const Edge& x, Where where) {
 }
 
 Edge diagonal_of(const Edge& x, int first, int second, std::int64_t offset, Where where) {
+  const auto extent = [&](int axis) { return x.node()->shape()[static_cast<std::size_t>(axis)]; };
+  const std::int64_t rows = extent(first), columns = extent(second);
   Dims shape(x.node()->shape());
-  const std::int64_t rows = shape[first], columns = shape[second];
   offset = std::clamp(offset, -rows, columns);
   const std::int64_t down = std::max<std::int64_t>(-offset, 0), right = std::max<std::int64_t>(offset, 0);
   const std::int64_t count = std::min(rows - down, columns - right);

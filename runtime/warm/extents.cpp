@@ -248,9 +248,9 @@ std::vector<std::int64_t> representatives(const graph::Target& target, bool redu
   const std::vector<std::int64_t> below =
       target.is_cuda() ? std::vector<std::int64_t>{0, 8, 4, 2, 1} : std::vector<std::int64_t>{0};
   std::vector<std::int64_t> extents;
-  if (!reduced) extents.push_back(1);
-  if (!reduced) extents.insert(extents.end(), {2, 3, 4, 5, 6, 7, 8});  // values of a pixel
-  if (!reduced && target.is_cuda()) extents.insert(extents.end(), {15, 16, kFewColumns});
+  for (std::int64_t values = 1; !reduced && values <= 8; ++values) extents.push_back(values);  // of a pixel
+  for (const std::int64_t columns : {std::int64_t{15}, std::int64_t{16}, std::int64_t{kFewColumns}})
+    if (!reduced && target.is_cuda()) extents.push_back(columns);
   // Short rows, loops of contractions, and whether vectors of 4 fit; half a tree block.
   if (reduced && target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8, 15, 16, 56, 60, 62, 63, 64};
   if (reduced && !target.is_cuda()) extents = {2, 3, 4, 5, 6, 7, 8};  // terms
