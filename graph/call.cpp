@@ -71,6 +71,7 @@ std::shared_ptr<Storage> Call::expected(std::uint32_t result) const {
 
 std::vector<Edge> record_call(const std::shared_ptr<Call>& call, Device device, Where where) {
   std::vector<Edge> all;
+  const auto called = std::make_shared<const std::string>(call->called());
   for (std::uint32_t i = 0; i < call->results().size(); ++i) {
     const Call::Result& r = call->results()[i];
     Node* const n = new_node({.op = Op::Input,
@@ -82,6 +83,7 @@ std::vector<Edge> record_call(const std::shared_ptr<Call>& call, Device device, 
                               .where = where});
     n->need_extra().call = call;
     n->need_extra().call_result = i;
+    n->need_extra().own_code = called;
     all.push_back(pending::recorded(n));
   }
   return all;

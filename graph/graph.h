@@ -6,11 +6,14 @@
 
 #include <tarry/error.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/attributes.h"
@@ -126,9 +129,19 @@ struct Snapshot {
   std::vector<ScalarCell> cells;    ///< by cell number
   std::string key;                  ///< canonical bytes: equal keys mean equal plans (for one target)
   Device placed{};                  ///< explicit device of any node, or unplaced
+  std::vector<std::pair<NodeId, std::string>> own_code;  ///< values that the user's code makes, by what it is called
   std::size_t recorded_nodes = 0;
   std::size_t asked = 0;  ///< roots that were asked for; the others are stored besides
 };
+
+/// f(reader) for each node that reads a value, once.
+template <class F>
+void each_reader(std::span<const GraphNode> nodes, NodeId value, F f) {
+  for (NodeId id = 0; id < nodes.size(); ++id)
+    if (std::any_of(nodes[id].inputs, nodes[id].inputs + nodes[id].n_inputs,
+                    [&](const GraphEdge& e) { return e.node == value; }))
+      f(id);
+}
 
 /// The treatment of marks of values that were computed and not stored (key_walk.h).
 enum class Marks : std::uint8_t { Ignore, Read, Set };

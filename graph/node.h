@@ -125,6 +125,7 @@ struct Extra : support::Recycled {
   std::exception_ptr error;                ///< once Failed
   std::shared_ptr<Call> call;              ///< of an Input that is lazy: what makes its value (call.h)
   std::uint32_t call_result = 0;
+  std::shared_ptr<const std::string> own_code;  ///< of an Input whose value a call makes or made: what that is called
 };
 
 struct alignas(128) Node {

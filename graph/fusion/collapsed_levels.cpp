@@ -69,7 +69,7 @@ CollapsedLevels::CollapsedLevels(const Graph& g, std::vector<std::shared_ptr<con
     kernel_of_.push_back(kernel);
     return static_cast<NodeId>(small_.nodes.size() - 1);
   };
-  // What a kernel reads of a view is its memory, behind a reshape that it has taken for itself.
+  // A kernel reads the memory of a view, behind a reshape that it has taken for itself.
   const auto in_memory = [&](NodeId original, std::uint32_t kernel) {
     const OpClass c = info(g.nodes[original].op).op_class;
     if (c != OpClass::View && c != OpClass::Iota) return now[original].node;

@@ -228,7 +228,7 @@ void Partition::merge(KernelId a, KernelId b) {
   touch(a);
   touch(b);
   Kernel &to = kernels_[a].plan, &from = kernels_[b].plan;
-  // What `b` was told to compute and computes no more, `a` may load.
+  // `a` may load what `b` was told to compute and computes no more.
   for (NodeId v : from.again)
     if (contains(repeated_by_[v], b) && !contains(to.again, v)) to.again.push_back(v);
   for (NodeId v : from.members) {

@@ -257,6 +257,7 @@ class Walker {
     if (whole && sole) o_.candidates.push_back({n.mark, static_cast<std::uint32_t>(o_.leaves.size())});
     o_.donated.push_back(0);
     o_.leaves.push_back(storage);
+    if (n.op == Op::Input && n.extra->own_code) ++o_.own_code;
     put(static_cast<std::uint64_t>(storage->contiguous) | static_cast<std::uint64_t>(storage->any_byte) << 1);
     put(static_cast<std::uint64_t>(storage->offset));
     if (storage->contiguous) return;
@@ -423,6 +424,7 @@ void KeyWalk::clear() {
   viewed.clear();
   cells.clear();
   length = walked = asked = 0;
+  own_code = 0;
   placed = {};
   stack.clear();
   second_outputs.clear();
@@ -500,6 +502,7 @@ Snapshot expand(const KeyWalk& o) {
           {storage.offset, storage.strides, storage.contiguous, o.donated[out.payload] != 0, storage.any_byte});
       s.leaf_devices.push_back(storage.buffer->device);
       s.leaf_computed.push_back(n.op != Op::Input);
+      if (n.op == Op::Input && n.extra->own_code) s.own_code.emplace_back(out.origin, *n.extra->own_code);
     } else {
       out.op = n.op;
       out.n_inputs = n.n_inputs;

@@ -17,7 +17,8 @@
 // nobody holds it. Of a large value that is needed in part (through a view) a part was computed: it is stored where the
 // graph has grown on it meanwhile, else never. All stored besides is within the budget of pending work, or no more than
 // the leaves.
-// What a result shows in another shape, as a reshape does, is in memory with it: a held one is stored the first time.
+// A value that a result shows in another shape is in memory with it: where somebody holds it, it is stored the first
+// time.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,7 @@ struct KeyWalk {
   std::vector<std::shared_ptr<Storage>> leaves;  ///< by leaf number, first-visit order
   std::vector<std::uint8_t> donated;             ///< by leaf number
   std::vector<ScalarCell> cells;                 ///< by cell number
+  std::uint32_t own_code = 0;                    ///< how many leaves code of the user's made
   std::vector<Where> lines;                      ///< by graph id, from note_lines()
   Device placed{};                               ///< explicit device of any node, or unplaced
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:  # typing takes long to import
     from typing import Any
 
 __all__ = [
-    "bitwise_count", "choose", "float_power", "frexp", "gcd", "i0", "isneginf", "isposinf", "lcm", "ldexp", "logaddexp2",
-    "modf", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "unwrap",
-    "vander",
+    "angle", "bitwise_count", "choose", "float_power", "frexp", "gcd", "i0", "iscomplex", "isneginf", "isposinf",
+    "isreal", "lcm", "ldexp", "logaddexp2", "modf", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
+    "polymul", "polysub", "polyval", "real_if_close", "spacing", "unwrap", "vander",
 ]
 
 _LN2, _INFINITY = 0.6931471805599453, float("inf")
@@ -34,6 +34,37 @@ def i0(x: Any) -> Array:
     turn = _tarry.cos(_tarry.linspace(0, 3.141592653589793, 129, dtype=size.dtype))
     ends = _tarry.asarray([0.5] + [1.0] * 127 + [0.5], dtype=size.dtype)
     return _tarry.exp(size) * (_tarry.sum(_tarry.exp(size[..., None] * (turn - 1)) * ends, axis=-1) / 128)
+
+
+def isreal(x: Any) -> Array:
+    """True for every element: there are no complex numbers."""
+    return _tarry.ones(_tarry.asarray(x).shape, dtype=_tarry.bool)
+
+
+def iscomplex(x: Any) -> Array:
+    """False for every element: there are no complex numbers."""
+    return _tarry.zeros(_tarry.asarray(x).shape, dtype=_tarry.bool)
+
+
+def real_if_close(x: Any, tol: float = 100) -> Array:
+    """x, which is real."""
+    return _tarry.asarray(x)
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angle of a real number in the complex plane: 0, or pi where its sign is set, in radians or degrees."""
+    z = _tarry.asarray(z)
+    z = z if z.dtype.kind == "f" else _tarry.astype(z, _tarry.float64)
+    turned = _tarry.where(_tarry.signbit(z), 180.0 if deg else 3.141592653589793, 0.0)
+    return _tarry.astype(_tarry.where(_tarry.isnan(z), z, turned), z.dtype)
+
+
+def spacing(x: Any) -> Array:
+    """The distance to the next number away from 0, with the sign of x; NaN of infinities."""
+    x = _tarry.asarray(x)
+    x = x if x.dtype.kind == "f" else _tarry.astype(x, _tarry.float64)
+    size = _tarry.abs(x)
+    return _tarry.copysign(_tarry.nextafter(size, _INFINITY) - size, x)
 
 
 def isposinf(x: Any) -> Array:

@@ -113,7 +113,9 @@ CALLS = [
     "linalg.norm(A @ V)", "matvec(CUBE, V[:4])", "vecmat(V[:3], CUBE)", "setxor1d(WHOLE, [1, 2, 99])",
     "setxor1d(V[:0], V[:0])", "polyfit(V, W, 2)",
     "polyfit(V, W, 3, w=STEPS)", "polyfit(V, A.T, 1)", "linalg.qr(A)", "linalg.qr(A.T, mode='complete')", "linalg.qr(CUBE)",
-    "linalg.svd(A).S", "linalg.lstsq(A.T, V)", "linalg.lstsq(A.T, A.T[:, :2])[0]", "bartlett(9)", "bartlett(1)",
+    "isreal(A)", "iscomplex(NAN)",
+    "real_if_close(A)", "angle(V)", "angle(WHOLE, deg=True)", "angle(NAN)", "spacing(A)", "spacing(NAN)", "spacing(WHOLE)",
+    "spacing([0.0, 5e-324, 1e308])", "linalg.svd(A).S", "linalg.lstsq(A.T, V)", "linalg.lstsq(A.T, A.T[:, :2])[0]", "bartlett(9)", "bartlett(1)",
 ]
 
 

@@ -184,7 +184,15 @@ void note_edges(const Run& run, Report::Impl& report) {
   const std::vector<graph::GraphNode>& nodes = run.plan->recorded->nodes;
   for (const UnfusedOrigin& u : run.plan->unfused)
     report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.key_walk.lines[u.producer],
-                            run.key_walk.lines[u.consumer], u.reason});
+                            run.key_walk.lines[u.consumer], u.reason, nullptr});
+  for (graph::NodeId id = 0; run.key_walk.own_code > 0 && id < run.key_walk.visits.size(); ++id) {
+    const Node& made = *run.key_walk.visits[id].node;
+    if (made.op != graph::Op::Input || !made.extra->own_code) continue;
+    graph::each_reader(nodes, id, [&](graph::NodeId reader) {
+      report.edges.push_back({made.op, nodes[reader].op, run.key_walk.lines[id], run.key_walk.lines[reader],
+                              graph::Reason::Fused, made.extra->own_code});
+    });
+  }
 }
 
 /// The values stored beside the roots that were asked for.

@@ -80,7 +80,8 @@ std::string interpreted_text(const std::string& why) {
   return why.empty() ? why : fmt::format("  interpreted    {}\n", why);
 }
 
-std::string op_and_line(graph::Op op, Where where) { return fmt::format("{} at {}", graph::name(op), where.str()); }
+std::string name_and_line(std::string_view name, Where where) { return fmt::format("{} at {}", name, where.str()); }
+std::string op_and_line(graph::Op op, Where where) { return name_and_line(graph::name(op), where); }
 
 template <class Impl>
 const Impl& empty() {
@@ -130,8 +131,9 @@ const std::vector<Unfused>& Report::Impl::unfused() const {
   if (!unfused_) {
     std::vector<Unfused> all;
     for (const Edge& e : edges)
-      all.push_back({op_and_line(e.producer, e.produced), op_and_line(e.consumer, e.consumed),
-                     std::string(graph::to_string(e.reason))});
+      all.push_back({e.own_code ? name_and_line(*e.own_code, e.produced) : op_and_line(e.producer, e.produced),
+                     op_and_line(e.consumer, e.consumed),
+                     std::string(e.own_code ? runtime::kUser : graph::to_string(e.reason))});
     unfused_ = std::make_unique<const std::vector<Unfused>>(std::move(all));
   }
   return *unfused_;
@@ -244,6 +246,11 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   }
   for (const UnfusedOrigin& u : plan.unfused)
     impl->unfused.push_back({described(u.producer), described(u.consumer), std::string(graph::to_string(u.reason))});
+  for (const auto& [value, called] : snapshot.own_code)
+    graph::each_reader(snapshot.graph.nodes, value, [&](graph::NodeId reader) {
+      const std::string by = name_and_line(called, snapshot.graph.nodes[value].where());
+      impl->unfused.push_back({by, described(reader), std::string(kUser)});
+    });
   impl->text = fmt::format("plan for {}\n", plan.target->name);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

@@ -35,6 +35,7 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
     graph::Op producer, consumer;
     Where produced, consumed;
     graph::Reason reason;
+    std::shared_ptr<const std::string> own_code;  ///< what the producer is called, where it is code of the user's
   };
   struct Kept {
     graph::Op op;
@@ -65,6 +66,8 @@ struct Report::Impl : detail::Shared::Object, support::Recycled {
 
 namespace tarry::runtime {
 
+/// The reason of an edge from code of the user's.
+inline constexpr std::string_view kUser = "user";
 /// The reasons of what is stored besides.
 inline constexpr std::string_view kSecondUse = "second-use", kSameMemory = "same-memory";
 

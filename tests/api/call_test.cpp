@@ -108,6 +108,25 @@ TEST_CASE("host_function: plan() sees a value, and runs nothing", "[call]") {
   CHECK(runs == 0);
 }
 
+TEST_CASE("host_function: plans and reports name it where its values are read", "[call]") {
+  std::atomic<int> runs = 0;
+  const ta::Array x = ta::asarray(ramp(8)), made = reversed(x, runs)[0], y = made * 2.0f + x, z = ta::exp(made);
+  const auto check = [](const std::vector<ta::Unfused>& unfused) {
+    REQUIRE(unfused.size() == 2);
+    CHECK(unfused[0].producer.starts_with("reversed at "));
+    CHECK(unfused[0].producer.find("call_test.cpp:") != std::string::npos);
+    CHECK(unfused[0].consumer.starts_with("multiply at "));
+    CHECK(unfused[1].consumer.starts_with("exp at "));
+    for (const ta::Unfused& u : unfused) CHECK(u.reason == "user");
+  };
+  check(ta::plan(y, z).unfused());
+  CHECK(runs == 0);
+  const ta::Report report = ta::evaluate(y, z);
+  check(report.unfused());
+  CHECK(report.str().find("through memory: reversed at ") != std::string::npos);
+  CHECK(ta::evaluate(x + 1.0f).unfused().empty());
+}
+
 TEST_CASE("host_function: bools are 0 or 1, and no element is an element less", "[call]") {
   const auto body = [](std::span<const ta::HostInput> in, std::span<const ta::HostOutput> out) {
     CHECK(in[0].values<float>().empty());

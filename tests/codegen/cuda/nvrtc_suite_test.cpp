@@ -124,6 +124,16 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
+/// Bytes in which short scans of float32 keep the lanes of a block and, in two lists by level, nodes whose neighbours
+/// come later.
+int bytes_of_nodes(const std::string& entry) {
+  constexpr int kLevels = 30, kLists = 2, kLanes = 32;
+  if (entry.find("short_scan") == std::string::npos) return 0;
+  int scans = 0;
+  for (std::size_t at = 0; (at = entry.find("cumulative", at)) != std::string::npos; ++at) ++scans;
+  return scans * (kLists * kLevels + kLanes) * static_cast<int>(sizeof(float));
+}
+
 std::string texts_of(const char* target) {
   std::string all;
   for (const auto& [text, kernel] : kernels_for(target)) all += text + '\n' + kernel.source->entry + '\n';
@@ -179,7 +189,7 @@ TEST_CASE("nvrtc suite: every generated kernel compiles, and float32 needs next 
         const auto& r = resources[k->source->entry];
         if (r.registers == 0) unit.problem += k->source->entry + " is missing\n";
         const bool narrow = k->widest <= 4;
-        if (narrow && r.stack_bytes > kStack)
+        if (narrow && r.stack_bytes > kStack + bytes_of_nodes(k->source->entry))
           unit.problem += k->source->entry + " uses " + std::to_string(r.stack_bytes) + " bytes of stack\n" +
                           k->source->kernel + "\n";
       }
