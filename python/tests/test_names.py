@@ -156,7 +156,7 @@ def test_numpys_own_functions_record(call):
 def test_numpy_computes_what_is_not_there_on_the_values(tmp_path):
     x = ta.asarray(V)
     for got, expected in ((np.fft.fft(x), np.fft.fft(V)), (np.linalg.eig(ta.asarray(A[:, :4])).eigenvalues, np.linalg.eig(A[:, :4]).eigenvalues),
-                          (np.sort_complex(x), np.sort_complex(V)), (np.spacing(x), np.spacing(V))):
+                          (np.sort_complex(x), np.sort_complex(V))):
         assert isinstance(got, np.ndarray)
         np.testing.assert_allclose(got, expected)
     np.save(tmp_path / "x.npy", x)
