@@ -71,21 +71,6 @@ constexpr auto kMinus = [](auto a, auto b) { return a - b; };
 constexpr auto kTimes = [](auto a, auto b) { return a * b; };
 
 template <class T>
-T lesser_of(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? a : b;
-  return b < a ? b : a;
-}
-template <class T>
-T greater_of(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? b : a;
-  return a < b ? b : a;
-}
-
-template <class T>
 struct Affine {
   T scale, shift;
 };
@@ -99,8 +84,8 @@ T combined(Function f, T a, T b) {
     case Function::SegmentMean: return rounded(a, b, kPlus);
     case Function::CumulativeProd: return rounded(a, b, kTimes);
     case Function::CumulativeMin:
-    case Function::SegmentMin: return lesser_of(a, b);
-    default: return greater_of(a, b);
+    case Function::SegmentMin: return lesser(a, b);
+    default: return greater(a, b);
   }
 }
 

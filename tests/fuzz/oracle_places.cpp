@@ -5,21 +5,6 @@
 namespace tarry::test::fuzz {
 namespace {
 
-template <class T>
-T smaller(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? a : b;
-  return b < a ? b : a;
-}
-template <class T>
-T larger(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? b : a;
-  return a < b ? b : a;
-}
-
 /// The old element and the values for it, in the order of the indices.
 template <class T>
 T joined(Put how, T old, const std::vector<T>& values) {
@@ -35,10 +20,10 @@ T joined(Put how, T old, const std::vector<T>& values) {
       case Put::Set: return values.back();
       case Put::Add: return each([&](T a, T b) { return static_cast<T>(word(a) + word(b)); });
       case Put::Multiply: return each([&](T a, T b) { return static_cast<T>(word(a) * word(b)); });
-      case Put::Minimum: return each([](T a, T b) { return smaller(a, b); });
+      case Put::Minimum: return each([](T a, T b) { return lesser(a, b); });
       case Put::Maximum: break;
     }
-    return each([](T a, T b) { return larger(a, b); });
+    return each([](T a, T b) { return greater(a, b); });
   } else {
     const auto wide = [](T x) { return static_cast<Wide>(x); };
     const auto tree = [&](auto combine) {
@@ -51,10 +36,10 @@ T joined(Put how, T old, const std::vector<T>& values) {
       case Put::Set: return values.back();
       case Put::Add: return tree([](Wide a, Wide b) { return a + b; });
       case Put::Multiply: return tree([](Wide a, Wide b) { return a * b; });
-      case Put::Minimum: return each([&](T a, T b) { return narrowed<T>(smaller(wide(a), wide(b))); });
+      case Put::Minimum: return each([&](T a, T b) { return narrowed<T>(lesser(wide(a), wide(b))); });
       case Put::Maximum: break;
     }
-    return each([&](T a, T b) { return narrowed<T>(larger(wide(a), wide(b))); });
+    return each([&](T a, T b) { return narrowed<T>(greater(wide(a), wide(b))); });
   }
 }
 

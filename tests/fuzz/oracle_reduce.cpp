@@ -50,20 +50,6 @@ T times(T a, T b) {
   else
     return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
-template <class T>
-T lesser(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? a : b;
-  return b < a ? b : a;
-}
-template <class T>
-T greater(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
-  if constexpr (std::is_floating_point_v<T>)
-    if (a == b) return std::signbit(a) ? b : a;
-  return a < b ? b : a;
-}
 
 template <class T, class Combine>
 std::vector<T> reduced(std::vector<T> x, Extents shape, const Extents& axes, Combine combine, T of_nothing = T{}) {

@@ -67,6 +67,22 @@ template <class T>
 using Wide =
     std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, Quad, Int128>>;
 
+/// The lesser and the greater of two numbers: a NaN where one is, and -0 below +0.
+template <class T>
+T lesser(T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  if constexpr (std::is_floating_point_v<T>)
+    if (a == b) return std::signbit(a) ? a : b;
+  return b < a ? b : a;
+}
+template <class T>
+T greater(T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  if constexpr (std::is_floating_point_v<T>)
+    if (a == b) return std::signbit(a) ? b : a;
+  return a < b ? b : a;
+}
+
 Extents row_major(const Extents& shape);
 Extents coordinates(std::int64_t k, const Extents& shape);
 /// For every element of `shape` the number of the element of `from` that broadcasting puts there.
