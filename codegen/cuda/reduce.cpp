@@ -269,7 +269,7 @@ constexpr std::string_view kOuter = R"(
 // The $W columns of a block with m <= 128 elements: lanes w, w + 8, w + 16, w + 24 combined, into c.
 __device__ __forceinline__ void $N_columns(const $N_params& p, const $N_at& t, const $N_row* r, $K base, int m, $lane* c) {
   const int w = $ROW;
-  $lane lane[4][$W];
+@U  $lane lane[4][$W];
 )";
 
 /// All 128 elements, loads ahead.
@@ -298,23 +298,23 @@ constexpr std::string_view kWholeColumns = R"(  if (m == 128) {
 )";
 
 /// Blocks of any number of elements.
-constexpr std::string_view kSomeColumns = R"(#pragma unroll$once
-  for (int k = 0; k < 16; k += $together) {
-    $S_loads x[$together];
+constexpr std::string_view kSomeColumns = R"(#pragma unroll
+  for (int k = 0; k < 16; k += 2) {
+    $S_loads x[2];
 #pragma unroll
-    for (int i = 0; i < $together; ++i) {
+    for (int i = 0; i < 2; ++i) {
       const int at = (k + i) * 8 + w;
       $S_load(p, t, base + at, at < m ? $W : 0, x[i]);
     }
 #pragma unroll
-    for (int i = 0; i < $together; ++i) {
+    for (int i = 0; i < 2; ++i) {
       const int at = (k + i) * 8 + w;
       if (at < m) {
 @S        $S_stores y;
 #pragma unroll
         for (int j = 0; j < $W; ++j) {
           const $S_inputs in = $S_point(p, t, r[j], x[i], j, base + at$Y);
-          lane[$which][j] = k + i < 4 ? $S_first(in) : $S_step(p, lane[$which][j], in, (k + i) / 4 + 1);
+          lane[(k + i) % 4][j] = k + i < 4 ? $S_first(in) : $S_step(p, lane[(k + i) % 4][j], in, (k + i) / 4 + 1);
         }
 @S        $S_store(p, t, base + at, $W, y);
       }
@@ -330,6 +330,42 @@ constexpr std::string_view kSomeColumns = R"(#pragma unroll$once
     }
     if (w + 8 < m) lane[0][j] = $S_combine(lane[0][j], lane[1][j], $S_lane_pair(p, m, w, 8, uneven8));
     c[j] = lane[0][j];
+  }
+}
+
+)";
+
+/// Blocks of any number of elements, one lane after the other: w, w + 16, w + 8, w + 24.
+constexpr std::string_view kRolledColumns =
+    R"(  const $S_split uneven16 = $S_uneven(p, m, 16), uneven8 = $S_uneven(p, m, 8);
+  $lane lower[$W], held[$W];
+#pragma unroll 1
+  for (int number = 0; number < 4; ++number) {
+    const int l = w + number / 2 * 8 + number % 2 * 16;
+    $lane s[$W];
+#pragma unroll 1
+    for (int at = l; at < m; at += 32) {
+      $S_loads x;
+      $S_load(p, t, base + at, $W, x);
+@S      $S_stores y;
+#pragma unroll
+      for (int j = 0; j < $W; ++j) {
+        const $S_inputs in = $S_point(p, t, r[j], x, j, base + at$Y);
+        s[j] = at == l ? $S_first(in) : $S_step(p, s[j], in, at / 32 + 1);
+      }
+@S      $S_store(p, t, base + at, $W, y);
+    }
+#pragma unroll
+    for (int j = 0; j < $W; ++j) {
+      if (number == 2) lower[j] = held[j];
+      if (number % 2 == 0) held[j] = s[j];
+      else if (l < m) held[j] = $S_combine(held[j], s[j], $S_lane_pair(p, m, l - 16, 16, uneven16));
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < $W; ++j) {
+    c[j] = lower[j];
+    if (w + 8 < m) c[j] = $S_combine(lower[j], held[j], $S_lane_pair(p, m, w, 8, uneven8));
   }
 }
 
@@ -441,8 +477,8 @@ constexpr std::string_view kOuterTail = R"(  $S_state s = {};
 std::string skeleton(const KernelIr& ir, const Stage& stage) {
   if (ir.schedule() == Schedule::ReduceOuter)
     return fmt::format("{}{}{}{}{}{}{}{}{}{}", lane_functions(), tree_functions(), kFoldColumns, kOuter,
-                       stage.rolled ? "" : kWholeColumns, kSomeColumns, kColumnLanes, kOuterHead,
-                       outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
+                       stage.rolled ? "" : kWholeColumns, stage.rolled ? kRolledColumns : kSomeColumns, kColumnLanes,
+                       kOuterHead, outer_tile(ir).narrow() ? kNarrowSteps : kWideSteps, kOuterTail);
   const int warps = ir.as<ReduceInnerLayout>().warps_per_row;
   TARRY_ASSERT(warps == 1 || warps == 8);
   const std::string inner = fmt::format("{}{}{}", lane_functions(), block_functions(ir, stage), kReduceInner);
@@ -508,8 +544,6 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
   choose("$M", resident());
   const bool narrow_moments = !inner && moments && items(ir) == 1;
   choose("$F", loaded <= 4 && !narrow_moments ? "4" : loaded <= 16 ? "2" : "1");
-  choose("$together", stage.rolled ? "4" : "2");
-  choose("$which", stage.rolled ? "i" : "(k + i) % 4");
   if (ir.schedule() == Schedule::ReduceOuter) {
     const OuterTile tile = outer_tile(ir);
     choose("$C", std::to_string(tile.columns()));

@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kSerialLevels = 30;  // rows of up to 2^37 elements
 
+/// Sixteen elements of a thread. Where a point is long there is one copy of its code: what goes into the scan and comes
+/// out of it is in an array.
 constexpr std::string_view kScanWarp = R"(
 // The inputs of four tree blocks from `base` on, m of whose elements are there: x[4 s + j] is element 32 s + j from where the
 // thread's quad of its block begins.
@@ -27,17 +29,30 @@ __device__ __forceinline__ void $N_inputs(const $N_params& p, const $N_at& t, co
   const $K k = base + block + l;
   $N_outer o;
   $N_kept h;
-  $N_0_loads a[4];
-#pragma unroll
-  for (int s = 0; s < 4; ++s) $N_0_load(p, t, k + s * 32, kWhole ? 4 : m - block - s * 32 - l, a[s]);
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (kWhole || j < m - block - s * 32 - l) x[s * 4 + j] = $N_take($N_0_point(p, t, r, o, a[s], j, k + s * 32, h));
-      else x[s * 4 + j] = $N_neutral();
-    }
-  }
+@U  $N_0_loads a[4];
+@U#pragma unroll
+@U  for (int s = 0; s < 4; ++s) $N_0_load(p, t, k + s * 32, kWhole ? 4 : m - block - s * 32 - l, a[s]);
+@U#pragma unroll
+@U  for (int s = 0; s < 4; ++s) {
+@U#pragma unroll
+@U    for (int j = 0; j < 4; ++j) {
+@U      if (kWhole || j < m - block - s * 32 - l) x[s * 4 + j] = $N_take($N_0_point(p, t, r, o, a[s], j, k + s * 32, h));
+@U      else x[s * 4 + j] = $N_neutral();
+@U    }
+@U  }
+@R  $N_0_state in[16];
+@R#pragma unroll 1
+@R  for (int e = 0; e < 16; ++e) {
+@R    const int at = e / 4 * 32 + e % 4;
+@R    in[e] = $N_neutral();
+@R    if (kWhole || at < m - block - l) {
+@R      $N_0_loads a;
+@R      $N_0_load(p, t, k + at, 1, a);
+@R      in[e] = $N_take($N_0_point(p, t, r, o, a, 0, k + at, h));
+@R    }
+@R  }
+@R#pragma unroll
+@R  for (int e = 0; e < 16; ++e) x[e] = in[e];
 }
 
 // The node of each block, in all eight threads that hold it.
@@ -90,18 +105,31 @@ __device__ __forceinline__ void $N_results(const $N_params& p, const $N_at& t, c
   const $K k = base + block + l;
   $N_outer o;
   $N_kept h;
-  $N_1_loads a[4];
-#pragma unroll
-  for (int s = 0; s < 4; ++s) $N_1_load(p, t, k + s * 32, kWhole ? 4 : m - block - s * 32 - l, a[s]);
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    const int left = kWhole ? 4 : m - block - s * 32 - l;
-    $N_1_stores y;
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-      if (j < left) $N_1_point(p, t, r, o, a[s], j, k + s * 32, y, h, x[s * 4 + j]);
-    $N_1_store(p, t, k + s * 32, left, y);
-  }
+@U  $N_1_loads a[4];
+@U#pragma unroll
+@U  for (int s = 0; s < 4; ++s) $N_1_load(p, t, k + s * 32, kWhole ? 4 : m - block - s * 32 - l, a[s]);
+@U#pragma unroll
+@U  for (int s = 0; s < 4; ++s) {
+@U    const int left = kWhole ? 4 : m - block - s * 32 - l;
+@U    $N_1_stores y;
+@U#pragma unroll
+@U    for (int j = 0; j < 4; ++j)
+@U      if (j < left) $N_1_point(p, t, r, o, a[s], j, k + s * 32, y, h, x[s * 4 + j]);
+@U    $N_1_store(p, t, k + s * 32, left, y);
+@U  }
+@R  $N_0_state out[16];
+@R#pragma unroll
+@R  for (int e = 0; e < 16; ++e) out[e] = x[e];
+@R#pragma unroll 1
+@R  for (int e = 0; e < 16; ++e) {
+@R    const int at = e / 4 * 32 + e % 4;
+@R    if (!kWhole && at >= m - block - l) continue;
+@R    $N_1_loads a;
+@R    $N_1_stores y;
+@R    $N_1_load(p, t, k + at, 1, a);
+@R    $N_1_point(p, t, r, o, a, 0, k + at, y, h, out[e]);
+@R    $N_1_store(p, t, k + at, 1, y);
+@R  }
 }
 )";
 

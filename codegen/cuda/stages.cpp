@@ -17,8 +17,11 @@ constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 // Beyond these the text of a reduction is one copy: of a row, since two thread blocks share a multiprocessor; of a
 // column, since ptxas takes more than it needs to load ahead. Moments gain less, as a step that may be any of them
-// divides.
-constexpr int kRowRegisters = 104, kColumnRegisters = 160, kMomentRegisters = 192;
+// divides. Of float64 functions an H200 takes as long with one copy from 800 instructions on (StepText), and NVRTC half
+// the time.
+constexpr int kRowRegisters = 104, kColumnRegisters = 160, kMomentRegisters = 192, kScanRegisters = 192;
+constexpr int kSerialInstructions = 2048;
+constexpr int kWarpElements = 16;  // of a thread of a scan by warps
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
 
@@ -202,7 +205,10 @@ bool is_long(const KernelIr& ir) {
     if (ir.steps_of(loop) == 0) return true;
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter || ir.is_row_column();
   StepText text{in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir)};
-  if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2};
+  if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2, 255, kSerialInstructions};
+  // Warps of a scan load one element at a time in a loop, which costs more than instructions do.
+  if (ir.schedule() == Schedule::ScanTiles) return false;
+  if (ir.schedule() == Schedule::ScanInner) return pressure_of(ir).registers(kWarpElements, 1) > kScanRegisters;
   if (ir.has_moments()) {
     text.registers = kMomentRegisters;
     return fits_one_step(ir, text);

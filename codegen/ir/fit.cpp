@@ -47,9 +47,13 @@ void leave_windows(KernelIr& ir) {
   }
 }
 
-/// True for a reduction whose lanes hold nothing from stage to stage and go over their elements at once.
+/// True for a reduction or scan whose threads hold nothing from stage to stage and go over their elements at once.
 bool rolls(const KernelIr& ir) {
-  if (ir.rolled || ir.stages() > 1) return false;
+  if (ir.rolled) return false;
+  if (ir.schedule() == Schedule::ScanSerial || ir.schedule() == Schedule::ScanInner ||
+      ir.schedule() == Schedule::ScanTiles)
+    return !ir.combines();
+  if (ir.stages() > 1) return false;
   return ir.schedule() == Schedule::ReduceInner || ir.schedule() == Schedule::ReduceOuter ||
          ir.schedule() == Schedule::RowInner || ir.is_row_column();
 }
@@ -116,7 +120,7 @@ bool fits_one_step(const KernelIr& ir, const StepText& text) {
     if (in.region == Region::Point) of_lane += text.steps * instructions_of(in);
     if (in.region == Region::Loop) of_lane += text.together * kUnrolled * instructions_of(in);
   }
-  return text.lanes * of_lane > kManyInstructions ||
+  return text.lanes * of_lane > text.instructions ||
          pressure_of(ir).registers(text.together, text.lanes) > text.registers;
 }
 

@@ -28,10 +28,10 @@ bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
 bool fits_one_point(const KernelIr& ir, int groups, int vector);
 /// Text of a reduction's thread: `steps` elements of each of its lanes, of which it loads so many together. Beyond so
-/// many registers it is long.
+/// many registers or instructions it is long.
 struct StepText {
   int steps = 1, lanes = 1, together = 1;
-  int registers = 255;
+  int registers = 255, instructions = 800;
 };
 /// True if the thread had better have one element of each lane at a time.
 bool fits_one_step(const KernelIr& ir, const StepText& text);

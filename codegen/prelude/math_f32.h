@@ -318,7 +318,8 @@ TARRY_FN float tarry_wave_f32(double r, tarry_u64 quadrant) {
 #endif
 //== sin_f32 : angle_f32 wave_f32
 #ifdef __CUDACC__
-TARRY_FN float tarry_sin_f32(float x) { return sinf(x); }
+static __device__ __noinline__ float tarry_sin_far_f32(float x) { return sinf(x); }
+TARRY_FN float tarry_sin_f32(float x) { return fabsf(x) >= 105615.0f ? tarry_sin_far_f32(x) : sinf(x); }
 #else
 TARRY_FN float tarry_sin_near_f32(float x) {
   tarry_u32 sign = tarry_bits_f32(x) & 0x80000000u;
@@ -335,7 +336,8 @@ TARRY_FN float tarry_sin_f32(float x) {
 #endif
 //== cos_f32 : angle_f32 wave_f32
 #ifdef __CUDACC__
-TARRY_FN float tarry_cos_f32(float x) { return cosf(x); }
+static __device__ __noinline__ float tarry_cos_far_f32(float x) { return cosf(x); }
+TARRY_FN float tarry_cos_f32(float x) { return fabsf(x) >= 105615.0f ? tarry_cos_far_f32(x) : cosf(x); }
 #else
 TARRY_FN float tarry_cos_near_f32(float x) {
   struct tarry_angle_f64 angle = tarry_angle_near_f32(tarry_from_bits_f32(tarry_bits_f32(x) & 0x7fffffffu));
@@ -350,7 +352,8 @@ TARRY_FN float tarry_cos_f32(float x) {
 #endif
 //== tan_f32 : angle_f32 wave_f32
 #ifdef __CUDACC__
-TARRY_FN float tarry_tan_f32(float x) { return tanf(x); }
+static __device__ __noinline__ float tarry_tan_far_f32(float x) { return tanf(x); }
+TARRY_FN float tarry_tan_f32(float x) { return fabsf(x) >= 105615.0f ? tarry_tan_far_f32(x) : tanf(x); }
 #else
 TARRY_FN float tarry_slope_f32(struct tarry_angle_f64 angle) {
   double s = tarry_sin_core_f32(angle.r), c = tarry_cos_core_f32(angle.r);
