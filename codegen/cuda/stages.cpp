@@ -17,10 +17,10 @@ constexpr int kStoringThreads = 1280;  // the same where rows are stored too
 
 // Beyond these the text of a reduction is one copy: of a row, since two thread blocks share a multiprocessor; of a
 // column, since ptxas takes more than it needs to load ahead. Moments gain less, as a step that may be any of them
-// divides. Of float64 functions an H200 takes as long with one copy from 800 instructions on (StepText), and NVRTC half
-// the time.
+// divides. A scan's warps then load one element at a time, which costs more than instructions do.
 constexpr int kRowRegisters = 104, kColumnRegisters = 160, kMomentRegisters = 192, kScanRegisters = 192;
-constexpr int kSerialInstructions = 2048;
+constexpr int kReduceInstructions =
+    800;                           // beyond these a reduction is as fast in one copy, and compiles in half the time
 constexpr int kWarpElements = 16;  // of a thread of a scan by warps
 
 bool is_point(const Instr& in) { return in.region == Region::Point && in.kind != InstrKind::Scalar; }
@@ -205,16 +205,20 @@ bool is_long(const KernelIr& ir) {
     if (ir.steps_of(loop) == 0) return true;
   const bool in_columns = ir.schedule() == Schedule::ReduceOuter || ir.is_row_column();
   StepText text{in_columns ? kColumnSteps : lane_steps(ir), items(ir), lane_steps(ir)};
-  if (ir.schedule() == Schedule::ScanSerial) text = {kSerialElements, 1, kSerialElements / 2, 255, kSerialInstructions};
-  // Warps of a scan load one element at a time in a loop, which costs more than instructions do.
-  if (ir.schedule() == Schedule::ScanTiles) return false;
-  if (ir.schedule() == Schedule::ScanInner) return pressure_of(ir).registers(kWarpElements, 1) > kScanRegisters;
+  switch (ir.schedule()) {
+    case Schedule::ScanTiles: return false;
+    case Schedule::ScanInner: return pressure_of(ir).registers(kWarpElements, 1) > kScanRegisters;
+    case Schedule::ScanSerial: return fits_one_step(ir, {kSerialElements, 1, kSerialElements / 2});
+    default: break;
+  }
   if (ir.has_moments()) {
     text.registers = kMomentRegisters;
     return fits_one_step(ir, text);
   }
-  if (ir.schedule() == Schedule::ReduceInner && items(ir) <= kInnerItems) text.registers = kRowRegisters;
-  if (ir.schedule() == Schedule::ReduceOuter) {
+  const bool inner = ir.schedule() == Schedule::ReduceInner, outer = ir.schedule() == Schedule::ReduceOuter;
+  if ((inner || outer) && !has_draws(ir)) text.instructions = kReduceInstructions;
+  if (inner && items(ir) <= kInnerItems) text.registers = kRowRegisters;
+  if (outer) {
     text.together = kColumnSteps / 2;
     text.registers = kColumnRegisters;
   }

@@ -103,14 +103,17 @@ int Pressure::registers(int groups, int vector) const {
   return kIndexRegisters + (groups - 1) * loaded * vector + vector * live + called;
 }
 
+bool has_draws(const KernelIr& ir) {
+  return std::ranges::any_of(ir.instrs,
+                             [](const Instr& in) { return in.kind == InstrKind::Compute && in.op == Op::RandomBits; });
+}
+
 bool has_many_instructions(const KernelIr& ir, int points) {
   return points * pressure_of(ir).instructions > kManyInstructions;
 }
 
 bool fits_one_point(const KernelIr& ir, int groups, int vector) {
-  // Words of a draw come from blocks that neighbours share.
-  const auto draws = [](const Instr& in) { return in.kind == InstrKind::Compute && in.op == Op::RandomBits; };
-  if (std::ranges::any_of(ir.instrs, draws)) return false;
+  if (has_draws(ir)) return false;
   return pressure_of(ir).registers(groups, vector) > kManyRegisters || has_many_instructions(ir, groups * vector);
 }
 

@@ -23,6 +23,8 @@ Pressure pressure_of(const KernelIr& ir);
 /// Instructions of a GPU for one of the IR, about.
 int instructions_of(const Instr& in);
 
+/// True if words are drawn, from blocks that neighbouring points share.
+bool has_draws(const KernelIr& ir);
 /// True if so many points of a thread take more instructions than a GPU keeps at hand.
 bool has_many_instructions(const KernelIr& ir, int points);
 /// True if a thread had better have one point of a pointwise kernel at a time than `groups` vectors of `vector` points.
@@ -31,7 +33,7 @@ bool fits_one_point(const KernelIr& ir, int groups, int vector);
 /// many registers or instructions it is long.
 struct StepText {
   int steps = 1, lanes = 1, together = 1;
-  int registers = 255, instructions = 800;
+  int registers = 255, instructions = 2048;
 };
 /// True if the thread had better have one element of each lane at a time.
 bool fits_one_step(const KernelIr& ir, const StepText& text);

@@ -102,6 +102,31 @@ TEST_CASE("fit: a reduction of much that is loaded has one text, too", "[fit]") 
   CHECK_FALSE(has(ta::sum(matrix(x) * matrix(y) * matrix(z) + matrix(w), 0), "m == 128"));
 }
 
+TEST_CASE("fit: scans of much that is loaded have one copy of it, dear ones in tiles have not", "[fit]") {
+  const ta::Array all = ta::reshape(ta::astype(ta::asarray(ramp(5 << 18)), ta::float64), {5, 1 << 8, 1 << 10});
+  ta::evaluate(all);
+  const auto part = [&](int i) { return all(i); };
+  const auto rolls = [&](const ta::Array& scan) {
+    return kernels_of(scan, *ta::graph::find_target("sm_90")).front()->text.find(" in[16]") != std::string::npos;
+  };
+  const ta::Array two = part(0) * part(1), five = two * part(2) - part(3) / part(4);
+  CHECK_FALSE(rolls(ta::cumulative_sum(two, {.axis = 1})));
+  CHECK(rolls(ta::cumulative_sum(five, {.axis = 1})));
+  CHECK_FALSE(rolls(ta::cumulative_sum(ta::log1p(ta::log(ta::reshape(two + 1, {1 << 18}))))));
+}
+
+TEST_CASE("fit: reductions of dear functions have one text, sums of draws have not", "[fit]") {
+  const auto has = [](const ta::Array& sum) {
+    return kernels_of(sum, *ta::graph::find_target("sm_90")).front()->text.find("_take(") != std::string::npos;
+  };
+  const ta::Array x = ta::astype(ta::asarray(ramp(1 << 18)), ta::float64);
+  ta::evaluate(x);
+  CHECK(has(ta::sum(ta::exp(x))));
+  CHECK_FALSE(has(ta::sum(ta::log(x + 1))));
+  ta::random::Generator generator(1);
+  CHECK(has(ta::sum(ta::random::normal(generator, {1 << 18}))));
+}
+
 TEST_CASE("fit: rows that have an inner loop each share one text of it", "[fit]") {
   const ta::Array x = ta::reshape(ta::asarray(ramp(3000 * 37)), {3000, 37});
   const auto kernels = kernels_of(ta::max(x(ta::slice(), ta::slice(0, 30))), *ta::graph::find_target("sm_90"));
@@ -151,6 +176,20 @@ TEST_CASE("fit: a kernel has smaller forms, and a last one", "[fit]") {
     if (!ta::codegen::smaller_form(*form)) CHECK(form->as<PointwiseLayout>().single);
   }
   CHECK(forms == 3);
+}
+
+TEST_CASE("fit: scans that spill have one copy of the code, once", "[fit]") {
+  const ta::Array x = wide(3 << 18);
+  ta::evaluate(x);
+  for (const std::int64_t rows : {1 << 15, 768, 1}) {
+    const KernelIr ir = only_kernel(ta::cumulative_sum(ta::reshape(x, {rows, (3 << 18) / rows}), {.axis = 1}));
+    const std::optional<KernelIr> roomy = ta::codegen::smaller_form(ir);
+    REQUIRE(roomy);
+    const std::optional<KernelIr> one = ta::codegen::smaller_form(*roomy);
+    REQUIRE(one);
+    CHECK(one->rolled);
+    CHECK_FALSE(ta::codegen::smaller_form(*one));
+  }
 }
 
 TEST_CASE("fit: a kernel that spills is made again, and a later process compiles nothing", "[fit][cuda]") {

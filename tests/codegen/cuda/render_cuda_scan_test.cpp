@@ -126,6 +126,22 @@ TEST_CASE("render_cuda: tiles of long rows fold the nodes before them", "[render
   check_bits(cases);
 }
 
+TEST_CASE("render_cuda: elements of a warp's thread in one copy of the code have the same bits",
+          "[render_cuda][scan]") {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {33, 512, 513, 3000, 4096})
+    for (KernelCase& k : cases_of({Schedule::ScanInner, 5, n, n % 4 == 0 ? 4 : 1})) cases.push_back(std::move(k));
+  for (KernelCase& k : cases_of({Schedule::ScanInner, 3, 700, 1, true, true})) cases.push_back(std::move(k));
+  for (const std::int64_t n : {4097, 20000})
+    for (KernelCase& k : cases_of({Schedule::ScanTiles, 2, n, n % 4 == 0 ? 4 : 1})) cases.push_back(std::move(k));
+  for (KernelCase& k : cases) {
+    CHECK(codegen::render_cuda(k.ir, target()).text.find(" in[16]") == std::string::npos);
+    k.ir.rolled = true;
+    CHECK(codegen::render_cuda(k.ir, target()).text.find(" in[16]") != std::string::npos);
+  }
+  check_bits(cases);
+}
+
 TEST_CASE("render_cuda: scans compile for every architecture with next to no spills", "[render_cuda][scan]") {
   TARRY_REQUIRE_NVRTC();
   for (const char* arch : test::part_of_sweep(std::vector{"sm_75", "sm_80", "sm_90", "sm_100"}, 4)) {
