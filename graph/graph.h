@@ -134,13 +134,16 @@ struct Snapshot {
   std::size_t asked = 0;  ///< roots that were asked for; the others are stored besides
 };
 
-/// f(reader) for each node that reads a value, once.
-template <class F>
-void each_reader(std::span<const GraphNode> nodes, NodeId value, F f) {
-  for (NodeId id = 0; id < nodes.size(); ++id)
-    if (std::any_of(nodes[id].inputs, nodes[id].inputs + nodes[id].n_inputs,
-                    [&](const GraphEdge& e) { return e.node == value; }))
-      f(id);
+/// f(value, reader) for each node that reads a value, once, of those values that are wanted(value).
+template <class Wanted, class F>
+void each_reader(std::span<const GraphNode> nodes, const Wanted& wanted, F f) {
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const GraphEdge* const inputs = nodes[id].inputs;
+    for (std::uint32_t i = 0; i < nodes[id].n_inputs; ++i)
+      if (std::none_of(inputs, inputs + i, [&](const GraphEdge& e) { return e.node == inputs[i].node; }) &&
+          wanted(inputs[i].node))
+        f(inputs[i].node, id);
+  }
 }
 
 /// The treatment of marks of values that were computed and not stored (key_walk.h).

@@ -5,8 +5,10 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <deque>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -147,6 +149,36 @@ void bind_counters(nb::module_& m) {
       .def_ro("reason", &Stored::reason);
 }
 
+void bind_history(nb::module_& m) {
+  static constexpr std::array kHits{"compiled", "disk", "memory", "interpreted", "called"};  // as KernelHit has them
+  nb::class_<KernelRecord>(m, "KernelRecord",
+                           "One kernel on one device, summed over all its launches; seconds are of this process. A "
+                           "host_function or a cuda_kernel has a record too, with the reason 'user'.")
+      .def_ro("name", &KernelRecord::name)
+      .def_ro("reason", &KernelRecord::reason)
+      .def_ro("key", &KernelRecord::key)
+      .def_ro("target", &KernelRecord::target)
+      .def_ro("device", &KernelRecord::device)
+      .def_prop_ro("hit", [](const KernelRecord& r) { return kHits[static_cast<std::size_t>(r.hit)]; })
+      .def_ro("codegen_seconds", &KernelRecord::codegen_seconds)
+      .def_ro("compile_seconds", &KernelRecord::compile_seconds)
+      .def_ro("load_seconds", &KernelRecord::load_seconds)
+      .def_ro("launches", &KernelRecord::launches)
+      .def_ro("interpreted_launches", &KernelRecord::interpreted_launches)
+      .def_ro("interpreted", &KernelRecord::interpreted)
+      .def_ro("measured_launches", &KernelRecord::measured_launches)
+      .def_ro("run_seconds", &KernelRecord::run_seconds)
+      .def_ro("bytes_read", &KernelRecord::bytes_read)
+      .def_ro("bytes_written", &KernelRecord::bytes_written)
+      .def_ro("lines", &KernelRecord::lines)
+      .def("__repr__", [](const KernelRecord& r) {
+        std::ostringstream text;
+        text << r;
+        return text.str();
+      });
+  m.def("kernel_history", [] { return kernel_history(line()); }, document("kernel_history"));
+}
+
 }  // namespace
 
 void bind_evaluate(nb::module_& m, ArrayClass& array) {
@@ -170,6 +202,7 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
       .def_prop_ro("stored", [](const Report& r) { return r.stored(); })
       .def_prop_ro("interpreted", [](const Report& r) { return r.interpreted(); })
       .def("__repr__", [](const Report& r) { return r.str(line()); });
+  bind_history(m);
   m.def("evaluate", &evaluated, document("evaluate"));
   m.def(
       "plan", [](const nb::args& arrays, const char* target) { return planned(arrays, target); }, "arrays"_a,

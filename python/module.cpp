@@ -1,6 +1,11 @@
 // The extension module that the package tarry is made of.
 #include "python/module.h"
 
+#include <tarry/dynamic.h>
+
+#include <string>
+#include <vector>
+
 #include "python/errors.h"
 
 namespace {
@@ -11,11 +16,23 @@ void set_of_type(nanobind::handle type, nanobind::handle name, nanobind::handle 
   PyType_Modified(reinterpret_cast<PyTypeObject*>(type.ptr()));
 }
 
+/// The folders of packages that this interpreter imports from.
+std::vector<std::string> package_folders() {
+  std::vector<std::string> folders;
+  PyObject* const path = PySys_GetObject("path");  // borrowed; null where a program has deleted it
+  if (path == nullptr || !PyList_Check(path)) return folders;
+  for (const nanobind::handle entry : nanobind::borrow<nanobind::list>(path))
+    if (std::string folder; nanobind::try_cast(entry, folder) && folder.ends_with("-packages"))
+      folders.push_back(std::move(folder));
+  return folders;
+}
+
 }  // namespace
 
 NB_MODULE(_tarry, m) {
   m.doc() = "Lazy arrays that run as a few fused kernels.";
   nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
+  tarry::search_packages(package_folders());
   m.def("_set_of_type", &set_of_type, nanobind::arg("type"), nanobind::arg("name"), nanobind::arg("value"));
   tarry::python::bind_errors(m);
   tarry::python::bind_dtypes(m);

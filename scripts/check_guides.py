@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 MARK = "\x1e"  # between the outputs of two blocks
-MACHINE = ("TARRY_CC", "TARRY_CPU", "TARRY_NUM_THREADS", "TARRY_NVRTC")  # switches that make another machine of this one
+MACHINE = ("TARRY_BLAS", "TARRY_CC", "TARRY_CPU", "TARRY_NUM_THREADS", "TARRY_NVRTC")  # switches that make another machine of this one
 PREAMBLE = "#include <tarry/tarry.h>\nnamespace ta = tarry;\n"
 
 

@@ -134,6 +134,9 @@ const std::vector<Switch>& switches() {
       {"TARRY_CPU", "x86-64-v2, x86-64-v3, x86-64-v4, or v2, v3, v4",
        "What CPU kernels are made for; default the highest level of this CPU, and none above it."},
       {"TARRY_NVRTC", "path", "The libnvrtc to load instead of the one that the system finds."},
+      {"TARRY_BLAS", "path",
+       "The library with cblas_sgemm and cblas_dgemm that computes matrix products on the CPU, instead of those "
+       "found."},
       {"TARRY_CC", "program", "The C compiler of the CPU device; default the first of cc, gcc, clang that works."},
   };
   return table;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <source_location>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace tarry {
@@ -70,6 +71,13 @@ class HostBytes {
 /// Example: `float f; ta::store_element(&f, ta::float32, 2)`.
 TARRY_EXPORT void store_element(void* element, Dtype dtype, Scalar value,
                                 Where where = std::source_location::current());
+
+// ---- Libraries ----
+
+/// Folders of Python packages in which NVRTC, cuBLAS and OpenBLAS are looked for before those that the environment
+/// names: for bindings, before the first evaluate.  Throws OutOfMemory alone.
+/// Example: `ta::search_packages(std::vector<std::string>{"/opt/python/lib/python3.13/site-packages"})`.
+TARRY_EXPORT void search_packages(std::span<const std::string> folders, Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -18,12 +18,15 @@ enum class KernelHit : std::uint8_t {
   Disk,         ///< from a cache directory or bundle
   Memory,       ///< another thread was making it
   Interpreted,  ///< KernelRecord::interpreted says why
+  Called,       ///< a host_function: nothing is made
 };
 
-/// One kernel on one device, summed over all its launches. Times are of this process.
+/// One kernel on one device, summed over all its launches. Times are of this process. A host_function or a cuda_kernel
+/// has a record too: one for each name and line.
 struct KernelRecord {
-  std::string name;    ///< its entry symbol: operations, dtype, schedule, hash
-  std::string key;     ///< of its cache entry, 32 hexadecimal digits: what `tarry cache show` takes
+  std::string name;    ///< its entry symbol: operations, dtype, schedule, hash; of code of yours the name you gave
+  std::string reason;  ///< "user" where it is code of yours, "" where it was generated
+  std::string key;  ///< of its cache entry, 32 hexadecimal digits: what `tarry cache show` takes; "" where it has none
   std::string target;  ///< "sm_90", "x86-64-v3"
   std::string device;  ///< "cuda:0", "cpu"
   KernelHit hit = KernelHit::Compiled;
@@ -39,7 +42,7 @@ struct KernelRecord {
   double run_seconds = 0;
   std::int64_t bytes_read = 0, bytes_written = 0;  ///< of device memory, by all launches
   /// "exp at main.cpp:9": what the user wrote, for each evaluate that planned the kernel. An evaluate whose plan was
-  /// found in the plan cache adds none.
+  /// found in the plan cache adds none. Of code of yours the line where it was recorded.
   std::vector<std::string> lines;
 };
 

@@ -1,5 +1,9 @@
 """Systems and factors of stacks of matrices, beside NumPy."""
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -65,3 +69,36 @@ def test_shapes_that_do_not_fit_are_errors_with_the_line():
         ta.linalg.inv(ta.ones((2, 3)))
     with pytest.raises(ValueError, match="do not fit"):
         ta.linalg.solve(ta.ones((3, 3)), ta.ones((4, 2)))
+
+
+def openblas_of_numpy():
+    """The library that NumPy's wheel brings along."""
+    folder = pathlib.Path(np.__file__).parent.parent / "numpy.libs"
+    return next(iter(sorted(folder.glob("*openblas*.so*"))), None)
+
+
+PRODUCTS = """
+import numpy as np, tarry as ta
+for dtype in (np.float32, np.float64):
+    a, b = np.random.default_rng(1).standard_normal((2, 70, 70)).astype(dtype)
+    product = ta.asarray(a) @ ta.asarray(b)
+    np.testing.assert_allclose(np.asarray(product), a @ b, rtol=0, atol=2e-5 if dtype == np.float32 else 1e-13)
+"""
+
+
+def python(code, **switches):
+    return subprocess.run([sys.executable, *code], capture_output=True, text=True, check=True,
+                          env={**os.environ, "TARRY_DEVICE": "cpu", **switches})
+
+
+@pytest.mark.skipif(openblas_of_numpy() is None, reason="this NumPy has no library of its own")
+def test_products_by_the_library_of_numpys_wheel():
+    library = {"TARRY_BLAS": str(openblas_of_numpy())}
+    assert python(["-c", PRODUCTS], **library).stderr == ""
+    assert "blas: OpenBLAS" in python(["-m", "tarry", "info"], **library).stdout
+
+
+def test_products_without_a_library_say_so_once_and_are_right():
+    said = python(["-c", PRODUCTS], TARRY_BLAS="/no/libblas.so").stderr
+    assert said.count("matmul on cpu runs as a plain kernel") == 1 and "/no/libblas.so" in said
+    assert "or set TARRY_BLAS" in python(["-m", "tarry", "info"], TARRY_BLAS="/no/libblas.so").stdout

@@ -126,3 +126,15 @@ def test_a_reduction_may_finish_what_it_has_combined():
     root = ta.scalar_function("root", "(T a)", "return sqrt(a);")
     norm = ta.reduction(ta.scalar_function("squares", "(T a, T b)", "return a + b;"), finish=root)
     assert float(norm(ta.asarray([9.0, 16.0]))) == 5.0
+
+
+def test_the_history_has_code_of_the_users_beside_generated_kernels():
+    x = ta.asarray([1.0, 2.0, 3.0])
+    (y,) = ta.host_function(lambda a: np.asarray(a) * 2, [x], [((3,), ta.float64)], name="noted_in_python")
+    ta.evaluate(y + 1)
+    mine = [r for r in ta.kernel_history() if r.name == "noted_in_python"]
+    assert len(mine) == 1 and mine[0].reason == "user" and mine[0].hit == "called" and mine[0].launches == 1
+    assert mine[0].bytes_read == 12 and "test_own_code.py" in mine[0].lines[0] and mine[0].key == ""
+    assert repr(mine[0]).startswith("noted_in_python (user) on cpu")
+    ours = [r for r in ta.kernel_history() if r.reason == "" and r.name.startswith("add_")]
+    assert ours and len(ours[-1].key) == 32 and ours[-1].launches >= 1

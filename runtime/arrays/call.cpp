@@ -3,8 +3,10 @@
 #include <tarry/views.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -17,6 +19,9 @@
 #include "runtime/evaluate/claims.h"
 #include "runtime/evaluate/engine.h"
 #include "runtime/evaluate/transfer.h"
+#include "runtime/observe/dump.h"
+#include "runtime/observe/history.h"
+#include "runtime/plan/kernel_making.h"
 #include "runtime/rethrow.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
@@ -33,14 +38,28 @@ std::size_t bytes_of(const Call::Result& r) {
   return static_cast<std::size_t>(graph::element_count(r.shape.span())) * itemsize(r.dtype);
 }
 
+/// Code of the user's that ran for an evaluate at `where` enters the history and the dumps. `took` is empty where
+/// nothing waited for it; a kernel has a text, and a head for its file.
+void note_run(const OwnCode& code, std::span<const Edge> inputs, std::span<const Call::Result> results,
+              std::optional<std::chrono::nanoseconds> took, Where where, std::string_view head = {},
+              std::string_view source = {}) {
+  std::int64_t read = 0, written = 0;
+  for (const Edge& e : inputs) read += graph::bytes_of(*e.node());
+  for (const Call::Result& r : results) written += static_cast<std::int64_t>(bytes_of(r));
+  const std::shared_ptr<KernelSums> sums = enter_history(code);
+  sums->launched(read, written);
+  if (took) sums->ran(*took);
+  if (const std::unique_ptr<Dump> dump = Dump::start("evaluate", where)) dump->index(code, head, source);
+}
+
 Shape shape_of(std::span<const std::int64_t> extents) {
   return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
 class HostCall final : public Call {
  public:
-  HostCall(std::string called, HostCallable f, std::vector<Edge> inputs, std::vector<Result> results)
-      : Call(std::move(called), std::move(inputs), std::move(results)), f_(std::move(f)) {}
+  HostCall(std::string called, HostCallable f, std::vector<Edge> inputs, std::vector<Result> results, Where recorded)
+      : Call(std::move(called), std::move(inputs), std::move(results)), f_(std::move(f)), recorded_(recorded) {}
 
  protected:
   std::vector<std::shared_ptr<graph::Storage>> run(std::span<const Edge> inputs, Where where) override {
@@ -57,7 +76,11 @@ class HostCall final : public Call {
       values.push_back(storage_of(host_buffer(bytes_of(r), where), graph::row_major_strides(r.shape.span())));
       out.emplace_back(values.back()->buffer->data, shape_of(r.shape.span()), r.dtype);
     }
+    const auto start = std::chrono::steady_clock::now();
     f_(in, out);
+    const auto took = std::chrono::steady_clock::now() - start;
+    note_run({.name = called(), .recorded = recorded_, .device = cpu, .target = backend(cpu).target().name}, inputs,
+             results(), took, where);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (results()[i].dtype == bool_) normalise_bools(values[i]->buffer->data, bytes_of(results()[i]));
     return values;
@@ -66,6 +89,7 @@ class HostCall final : public Call {
 
  private:
   const HostCallable f_;
+  const Where recorded_;
 };
 
 /// The text of headers that a source includes from the user's folders: what they hold is part of the kernel's key.
@@ -109,17 +133,19 @@ class Headers {
 class KernelCall final : public Call {
  public:
   KernelCall(std::string_view source, std::string_view name, KernelLaunch launch, Device device,
-             std::vector<Edge> inputs, std::vector<Result> results)
+             std::vector<Edge> inputs, std::vector<Result> results, Where recorded)
       : Call(std::string(name), std::move(inputs), std::move(results)),
         source_(source),
         launch_(std::move(launch)),
-        device_(device) {}
+        device_(device),
+        recorded_(recorded) {}
 
  protected:
   std::vector<std::shared_ptr<graph::Storage>> run(std::span<const Edge> inputs, Where where) override try {
     Backend& b = backend(device_);
     if (!inputs.empty()) (void)evaluate(inputs, where);
-    const std::shared_ptr<cache::Executable> kernel = b.own_kernel(request(b), options());
+    const cache::KernelRequest wanted = request(b);
+    const cache::Loaded kernel = b.own_kernel(wanted, options());
     std::vector<std::shared_ptr<graph::Buffer>> held;
     std::vector<std::uint64_t> words;
     const auto add = [&](const graph::Buffer& buffer, std::size_t offset) {
@@ -137,9 +163,15 @@ class KernelCall final : public Call {
       add(*values.back()->buffer, 0);
     }
     for (const Scalar& s : launch_.numbers) words.push_back(word(s));
-    b.launch(OwnLaunch{kernel.get(), called(), launch_.grid, launch_.block, launch_.shared_bytes, words});
+    const auto start = std::chrono::steady_clock::now();
+    b.launch(OwnLaunch{kernel.executable.get(), called(), launch_.grid, launch_.block, launch_.shared_bytes, words});
+    std::optional<std::chrono::nanoseconds> took;
+    if (b.launch_waits()) took = std::chrono::steady_clock::now() - start;
     const std::uint64_t ticket = b.record();
     for (const std::shared_ptr<graph::Storage>& v : values) v->buffer->last_write = ticket;
+    note_run({called(), recorded_, device_, b.target().name, wanted.key.hash().hex(), hit_of(kernel.hit),
+              kernel.compile_seconds},
+             inputs, results(), took, where, head(), source_);
     return values;
   } catch (const CompileError& e) {
     rethrow(e, called(), where, e.what());
@@ -161,6 +193,14 @@ class KernelCall final : public Call {
     std::shared_ptr<graph::Buffer> copy = b.allocate(bytes);
     if (bytes > 0) b.upload(*copy, host.get(), bytes);
     return copy;
+  }
+
+  /// How it is launched and compiled, as comments.
+  [[nodiscard]] std::string head() const {
+    const auto& [gx, gy, gz] = launch_.grid;
+    const auto& [bx, by, bz] = launch_.block;
+    return fmt::format("// launch: ({}, {}, {}) blocks of ({}, {}, {}) threads, {} shared bytes\n// options: {}\n", gx,
+                       gy, gz, bx, by, bz, launch_.shared_bytes, fmt::join(options(), " "));
   }
 
   static std::uint64_t word(const Scalar& s) {
@@ -185,6 +225,7 @@ class KernelCall final : public Call {
   const std::string source_;
   const KernelLaunch launch_;
   const Device device_;
+  const Where recorded_;
 };
 
 std::vector<Call::Result> checked_results(std::string_view op, const std::vector<OutputSpec>& outputs, Where where) {
@@ -235,7 +276,7 @@ std::vector<Array> host_function(HostCallable f, const std::vector<Array>& input
   std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
   std::vector<graph::Edge> edges = runtime::checked_inputs(name, inputs, where);
   return runtime::arrays(graph::record_call(
-      std::make_shared<runtime::HostCall>(std::string(name), std::move(f), std::move(edges), std::move(results)),
+      std::make_shared<runtime::HostCall>(std::string(name), std::move(f), std::move(edges), std::move(results), where),
       Device{}, where));
 }
 TARRY_OR_OUT_OF_MEMORY("host_function", where)
@@ -257,8 +298,8 @@ std::vector<Array> cuda_kernel(std::string_view source, std::string_view name, c
   if (device.kind != DeviceKind::Cuda)
     TARRY_THROW(InvalidArgument, std::string(name), where, device.str() + " runs no CUDA kernel; use to_device");
   return runtime::arrays(graph::record_call(
-      std::make_shared<runtime::KernelCall>(source, name, launch, device, std::move(edges), std::move(results)), device,
-      where));
+      std::make_shared<runtime::KernelCall>(source, name, launch, device, std::move(edges), std::move(results), where),
+      device, where));
 }
 TARRY_OR_OUT_OF_MEMORY("cuda_kernel", where)
 

@@ -80,9 +80,9 @@ void synchronize() {
   for (Backend* b : used) b->synchronize();
 }
 
-std::shared_ptr<cache::Executable> Backend::own_kernel(const cache::KernelRequest&, std::span<const std::string>) {
+cache::Loaded Backend::own_kernel(const cache::KernelRequest&, std::span<const std::string>) {
   TARRY_ASSERT(target().is_cuda());
-  return nullptr;
+  return {};
 }
 void Backend::launch(const OwnLaunch&) { TARRY_ASSERT(target().is_cuda()); }
 

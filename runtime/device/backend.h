@@ -98,8 +98,7 @@ class Backend {
   virtual void run(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 
   /// A kernel of the user's; `request.user` is its text, a std::string. Only a GPU is asked. Throws CompileError.
-  virtual std::shared_ptr<cache::Executable> own_kernel(const cache::KernelRequest& request,
-                                                        std::span<const std::string> options);
+  virtual cache::Loaded own_kernel(const cache::KernelRequest& request, std::span<const std::string> options);
   virtual void launch(const OwnLaunch& launch);
 
   /// Calls `body`; what it asks of this backend costs less than outside.

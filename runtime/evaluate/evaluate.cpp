@@ -185,14 +185,17 @@ void note_edges(const Run& run, Report::Impl& report) {
   for (const UnfusedOrigin& u : run.plan->unfused)
     report.edges.push_back({nodes[u.producer].op, nodes[u.consumer].op, run.key_walk.lines[u.producer],
                             run.key_walk.lines[u.consumer], u.reason, nullptr});
-  for (graph::NodeId id = 0; run.key_walk.own_code > 0 && id < run.key_walk.visits.size(); ++id) {
-    const Node& made = *run.key_walk.visits[id].node;
-    if (made.op != graph::Op::Input || !made.extra->own_code) continue;
-    graph::each_reader(nodes, id, [&](graph::NodeId reader) {
-      report.edges.push_back({made.op, nodes[reader].op, run.key_walk.lines[id], run.key_walk.lines[reader],
-                              graph::Reason::Fused, made.extra->own_code});
-    });
-  }
+  if (run.key_walk.own_code == 0) return;
+  const auto maker = [&](graph::NodeId id) {
+    const Node& n = *run.key_walk.visits[id].node;
+    return n.op == graph::Op::Input ? n.extra->own_code : nullptr;
+  };
+  graph::each_reader(
+      nodes, [&](graph::NodeId id) { return maker(id) != nullptr; },
+      [&](graph::NodeId made, graph::NodeId reader) {
+        report.edges.push_back({nodes[made].op, nodes[reader].op, run.key_walk.lines[made], run.key_walk.lines[reader],
+                                graph::Reason::Fused, maker(made)});
+      });
 }
 
 /// The values stored beside the roots that were asked for.

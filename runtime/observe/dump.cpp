@@ -13,6 +13,7 @@
 #include "codegen/render/standalone.h"
 #include "graph/fusion/fusion.h"
 #include "runtime/observe/dump_tools.h"
+#include "runtime/observe/report.h"
 #include "support/env.h"
 #include "support/file.h"
 #include "support/fork.h"
@@ -200,12 +201,14 @@ void Dump::fusion(const graph::Graph& g, const graph::Fusion& f) {
   write(fmt::format("{:04}-plan.txt", number_), groups_);  // all there is, should lowering fail
 }
 
-void Dump::steps(const CompiledPlan& plan) {
+void Dump::steps(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   constexpr std::array kKinds{"leaf", "output", "temporary", "faults"};
   const auto place = [&](const Operand& o) {
     return fmt::format("{} {}", kKinds[static_cast<std::size_t>(o.kind)], o.index);
   };
   std::string text = groups_;
+  for (const Unfused& u : edges_of_own_code(snapshot))
+    text += fmt::format("memory {} -> {}: {}\n", u.producer, u.consumer, u.reason);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (const auto* t = std::get_if<TransferStep>(&plan.steps[i])) {
       text += fmt::format("step {}: transfer leaf {}\n", i, t->leaf);
@@ -233,7 +236,7 @@ void Dump::steps(const CompiledPlan& plan) {
 }
 
 void Dump::kernels(const graph::Graph& g, const CompiledPlan& plan, const graph::Snapshot& snapshot) {
-  if (wants("plan")) steps(plan);
+  if (wants("plan")) steps(plan, snapshot);
   for (const Step& s : plan.steps) {
     if (const auto* const step = std::get_if<KernelStep>(&s)) kernel(g, *step, plan, snapshot);
     if (!wants("source")) continue;
@@ -253,6 +256,18 @@ void Dump::kernel(const graph::Graph& g, const KernelStep& step, const CompiledP
   if (wants("source"))
     write(name.stem + (plan.target->is_cuda() ? ".cu" : ".c"), annotated_source(g, step, plan, snapshot, name.stem));
   if (plan.target->is_cuda()) machine_code(name.stem, step, *plan.target);
+}
+
+std::string Dump::own_code(const OwnCode& code, std::string_view head, std::string_view source) const {
+  if (source.empty()) return "";
+  auto text = std::make_shared<codegen::KernelSource>();
+  text->entry = fmt::format("{}_{}", code.name, code.key.substr(0, 8));
+  text->text = source;
+  const Dumped::Name name = dumped().name(key(), text);
+  if (name.fresh && wants("source"))
+    write(name.stem + ".cu",
+          fmt::format("// {} for {}: {}\n// key {}\n{}", code.line(), code.target, kUser, code.key, head) + text->text);
+  return name.stem + ".cu";
 }
 
 std::string Dump::file_name(const KernelStep& step, const graph::Target& target) const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/observe/history.h"
 #include "runtime/plan/compiled_plan.h"
 
 namespace tarry::runtime {
@@ -32,6 +33,8 @@ class Dump final : public PlanObserver {
   /// A line of index.jsonl for each kernel of the plan: which call, which file, how it was had, which lines of the
   /// user.
   void index(const CompiledPlan& plan, const graph::Snapshot& snapshot, Device device, Plan from) const;
+  /// The same for code of the user's; a kernel's text gets a file that begins with `head`, a function has neither.
+  void index(const OwnCode& code, std::string_view head, std::string_view source) const;
 
  private:
   Dump(std::set<std::string> words, std::filesystem::path directory, std::string_view call, Where where);
@@ -39,9 +42,11 @@ class Dump final : public PlanObserver {
   void dot(const std::string& name, const graph::Graph& g, const std::vector<std::uint32_t>& group_of);
   void kernel(const graph::Graph& g, const KernelStep& step, const CompiledPlan& plan, const graph::Snapshot& snapshot);
   void machine_code(const std::string& stem, const KernelStep& step, const graph::Target& target) const;
+  [[nodiscard]] std::string own_code(const OwnCode& code, std::string_view head, std::string_view source) const;
   /// The file of the kernel's source.
   [[nodiscard]] std::string file_name(const KernelStep& step, const graph::Target& target) const;
-  void steps(const CompiledPlan& plan);
+  void steps(const CompiledPlan& plan, const graph::Snapshot& snapshot);
+  void append(const std::string& lines) const;
   void write(const std::string& name, std::string_view text) const;
   void cannot_write() const;
 

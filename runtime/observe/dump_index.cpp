@@ -6,6 +6,7 @@
 
 #include "runtime/observe/dump.h"
 #include "runtime/observe/history.h"
+#include "runtime/observe/report.h"
 #include "support/file.h"
 
 namespace tarry::runtime {
@@ -16,6 +17,11 @@ std::string_view origin_of(const KernelStep& step, Dump::Plan from) {
   if (from == Dump::Plan::Predicted) return "planned";
   if (from == Dump::Plan::Found && step.executable) return name(KernelHit::Memory);
   return name(step.making.hit);
+}
+
+/// File names are bytes; what is no UTF-8 in them is replaced.
+std::string as_line(const nlohmann::ordered_json& line) {
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -47,11 +53,31 @@ void Dump::index(const CompiledPlan& plan, const graph::Snapshot& snapshot, Devi
         {"launches", uses.at(step->source.get()).second},
         {"lines", user_lines(*step, snapshot)},
     };
-    // File names are bytes; what is no UTF-8 in them is replaced.
-    lines += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    lines += as_line(line);
   }
-  if (lines.empty()) return;
-  if (support::append_to_file(directory_ / "index.jsonl", lines)) cannot_write();
+  append(lines);
+}
+
+void Dump::index(const OwnCode& code, std::string_view head, std::string_view source) const {
+  append(as_line({
+      {"process", ::getpid()},
+      {"call", call_},
+      {"at", where_.str()},
+      {"number", number_},
+      {"device", code.device.str()},
+      {"target", code.target},
+      {"kernel", code.name},
+      {"file", own_code(code, head, source)},
+      {"key", code.key},
+      {"hit", name(code.hit)},
+      {"launches", 1},
+      {"lines", {code.line()}},
+      {"reason", kUser},
+  }));
+}
+
+void Dump::append(const std::string& lines) const {
+  if (!lines.empty() && support::append_to_file(directory_ / "index.jsonl", lines)) cannot_write();
 }
 
 }  // namespace tarry::runtime

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "runtime/observe/report.h"
 #include "runtime/plan/compiled_plan.h"
 #include "support/fork.h"
 #include "support/out_of_memory.h"
@@ -22,7 +24,8 @@ constexpr std::size_t kMostKernels = 4096, kMostLines = 64;
 
 struct Entry {
   KernelRecord record;
-  std::shared_ptr<const codegen::KernelSource> source;  ///< with the target, mode and device the kernel's identity
+  /// With the target, mode and device the kernel's identity; null for code of the user's, which its key and line name.
+  std::shared_ptr<const codegen::KernelSource> source;
   graph::Mode mode;
   std::shared_ptr<KernelSums> sums;
 };
@@ -33,14 +36,54 @@ class KernelHistory {
                                     std::vector<std::string> lines, const std::string& interpreted) {
     const cache::KernelKey key = kernel_key(step, target);
     const support::Hash128 hash = key.hash();
+    const auto same = [&](const Entry& e) {
+      return e.source && e.record.device == device && e.record.target == target.name &&
+             e.mode == step.lowered.ir.mode && e.source->text == step.source->text;
+    };
     const std::lock_guard lock(mutex_);
-    Entry* entry = find(hash, step, target, device);
-    if (entry == nullptr) entry = &add(hash, step, target, device);
+    Entry* entry = find(hash.lo, same);
+    if (entry == nullptr) {
+      KernelRecord record;
+      record.name = step.source->entry;
+      record.key = hash.hex();
+      record.target = target.name;
+      record.device = device;
+      record.hit = step.making.hit;
+      record.codegen_seconds = step.making.codegen_seconds;
+      record.compile_seconds = step.making.compile_seconds;
+      record.load_seconds = step.making.load_seconds;
+      entry = &add(hash.lo, {std::move(record), step.source, step.lowered.ir.mode, std::make_shared<KernelSums>()});
+    }
     if (!step.executable) entry->record.interpreted = interpreted;
     for (std::string& line : lines)
       if (entry->record.lines.size() < kMostLines &&
           std::ranges::find(entry->record.lines, line) == entry->record.lines.end())
         entry->record.lines.push_back(std::move(line));
+    return entry->sums;
+  }
+
+  std::shared_ptr<KernelSums> enter(const OwnCode& code) {
+    const std::string device = code.device.str();
+    std::string line = code.line();
+    const std::uint64_t hash = std::hash<std::string>{}(code.key + line);
+    const auto same = [&](const Entry& e) {
+      return !e.source && e.record.name == code.name && e.record.key == code.key && e.record.device == device &&
+             e.record.target == code.target && e.record.lines.front() == line;
+    };
+    const std::lock_guard lock(mutex_);
+    Entry* entry = find(hash, same);
+    if (entry == nullptr) {
+      KernelRecord record;
+      record.name = code.name;
+      record.reason = kUser;
+      record.key = code.key;
+      record.target = code.target;
+      record.device = device;
+      record.hit = code.hit;
+      record.compile_seconds = code.compile_seconds;
+      record.lines.push_back(std::move(line));
+      entry = &add(hash, {std::move(record), nullptr, graph::Mode::Strict, std::make_shared<KernelSums>()});
+    }
     return entry->sums;
   }
 
@@ -63,32 +106,18 @@ class KernelHistory {
  private:
   using Place = std::list<Entry>::iterator;
 
-  Entry* find(const support::Hash128& hash, const KernelStep& step, const graph::Target& target,
-              std::string_view device) {
-    const auto [begin, end] = places_.equal_range(hash.lo);
-    const auto same = std::find_if(begin, end, [&](const auto& place) {
-      const Entry& e = *place.second;
-      return e.record.device == device && e.record.target == target.name && e.mode == step.lowered.ir.mode &&
-             e.source->text == step.source->text;
-    });
-    return same == end ? nullptr : &*same->second;
+  template <class Same>
+  Entry* find(std::uint64_t hash, const Same& same) {
+    const auto [begin, end] = places_.equal_range(hash);
+    const auto found = std::find_if(begin, end, [&](const auto& place) { return same(*place.second); });
+    return found == end ? nullptr : &*found->second;
   }
 
-  Entry& add(const support::Hash128& hash, const KernelStep& step, const graph::Target& target,
-             std::string_view device) {
+  Entry& add(std::uint64_t hash, Entry entry) {
     if (entries_.size() == kMostKernels) forget_oldest();
-    KernelRecord record;
-    record.name = step.source->entry;
-    record.key = hash.hex();
-    record.target = target.name;
-    record.device = device;
-    record.hit = step.making.hit;
-    record.codegen_seconds = step.making.codegen_seconds;
-    record.compile_seconds = step.making.compile_seconds;
-    record.load_seconds = step.making.load_seconds;
-    entries_.push_back({std::move(record), step.source, step.lowered.ir.mode, std::make_shared<KernelSums>()});
-    places_.emplace(hash.lo, std::prev(entries_.end()));
-    hashes_.push_back(hash.lo);
+    entries_.push_back(std::move(entry));
+    places_.emplace(hash, std::prev(entries_.end()));
+    hashes_.push_back(hash);
     return entries_.back();
   }
 
@@ -119,9 +148,14 @@ std::string_view name(KernelHit hit) {
     case KernelHit::Disk: return "disk";
     case KernelHit::Memory: return "memory";
     case KernelHit::Interpreted: return "interpreted";
+    case KernelHit::Called: return "called";
   }
   return "";
 }
+
+std::string OwnCode::line() const { return fmt::format("{} at {}", name, recorded.str()); }
+
+std::shared_ptr<KernelSums> enter_history(const OwnCode& code) { return history().enter(code); }
 
 void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device device) {
   // Long chains repeat one kernel thousands of times: it is entered once, with the lines of all.
@@ -164,13 +198,13 @@ std::ostream& operator<<(std::ostream& out, const KernelRecord& r) try {
                                       : fmt::format(" ({} interpreted: {})", r.interpreted_launches, r.interpreted);
   const bool held = r.hit == KernelHit::Disk || r.hit == KernelHit::Memory;
   return out << fmt::format(
-             "{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches{}, run {}; "
+             "{}{} on {} ({}), {}{}; milliseconds: codegen {:.3f}, compile {:.3f}, load {:.3f}; {} launches{}, run {}; "
              "{} "
              "bytes "
              "read, {} written",
-             r.name, r.device, r.target, held ? "from " : "", runtime::name(r.hit), r.codegen_seconds * 1e3,
-             r.compile_seconds * 1e3, r.load_seconds * 1e3, r.launches, interpreted, run, r.bytes_read,
-             r.bytes_written);
+             r.name, r.reason.empty() ? "" : " (" + r.reason + ")", r.device, r.target, held ? "from " : "",
+             runtime::name(r.hit), r.codegen_seconds * 1e3, r.compile_seconds * 1e3, r.load_seconds * 1e3, r.launches,
+             interpreted, run, r.bytes_read, r.bytes_written);
 }
 TARRY_OR_OUT_OF_MEMORY("<<", Where{})
 

@@ -231,6 +231,20 @@ void keep_graph_counters(const Counters& whole, Counters& done) {
   done.operations_lower_bound = whole.operations_lower_bound;
 }
 
+std::vector<Unfused> edges_of_own_code(const graph::Snapshot& snapshot) {
+  const std::map<graph::NodeId, std::string> called(snapshot.own_code.begin(), snapshot.own_code.end());
+  std::vector<Unfused> edges;
+  const std::vector<graph::GraphNode>& nodes = snapshot.graph.nodes;
+  if (called.empty()) return edges;
+  graph::each_reader(
+      nodes, [&](graph::NodeId id) { return called.contains(id); },
+      [&](graph::NodeId made, graph::NodeId reader) {
+        edges.push_back({name_and_line(called.at(made), nodes[made].where()),
+                         op_and_line(nodes[reader].op, nodes[reader].where()), std::string(kUser)});
+      });
+  return edges;
+}
+
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   auto* const impl = new Plan::Impl;
   Plan made{detail::Shared(impl)};
@@ -246,11 +260,7 @@ Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot) {
   }
   for (const UnfusedOrigin& u : plan.unfused)
     impl->unfused.push_back({described(u.producer), described(u.consumer), std::string(graph::to_string(u.reason))});
-  for (const auto& [value, called] : snapshot.own_code)
-    graph::each_reader(snapshot.graph.nodes, value, [&](graph::NodeId reader) {
-      const std::string by = name_and_line(called, snapshot.graph.nodes[value].where());
-      impl->unfused.push_back({by, described(reader), std::string(kUser)});
-    });
+  std::ranges::move(edges_of_own_code(snapshot), std::back_inserter(impl->unfused));
   impl->text = fmt::format("plan for {}\n", plan.target->name);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

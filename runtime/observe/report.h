@@ -80,6 +80,8 @@ void add_transfers(Counters& to, const Counters& c);
 /// `done` is of other graphs that give the results of one, of which `whole` are the counters: what they say of the
 /// graph stays.
 void keep_graph_counters(const Counters& whole, Counters& done);
+/// Readers of values that code of the user's makes.
+std::vector<Unfused> edges_of_own_code(const graph::Snapshot& snapshot);
 Plan describe_plan(const CompiledPlan& plan, const graph::Snapshot& snapshot);
 
 }  // namespace tarry::runtime

@@ -19,7 +19,6 @@
 #include "support/log.h"
 
 namespace tarry::runtime {
-namespace {
 
 KernelHit hit_of(cache::Hit hit) {
   switch (hit) {
@@ -30,6 +29,8 @@ KernelHit hit_of(cache::Hit hit) {
   }
   return KernelHit::Interpreted;
 }
+
+namespace {
 
 /// Requests to the cache for a plan: each text once.
 struct Requests {

@@ -10,6 +10,8 @@
 
 namespace tarry::runtime {
 
+KernelHit hit_of(cache::Hit hit);
+
 struct KernelCounts {
   std::int64_t compiles = 0, memory_hits = 0, disk_hits = 0;
 };

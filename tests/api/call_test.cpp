@@ -1,14 +1,21 @@
 // Calls of the user's code: lazy, once, with their exceptions, between graphs that are fused on both sides.
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <tarry/kernel.h>
 
+#include "support/file.h"
+#include "support/temporary.h"
 #include "tests/helpers/devices.h"
+#include "tests/helpers/fake_backend.h"
 #include "tests/helpers/same_bits.h"
 
 namespace ta = tarry;
@@ -125,6 +132,109 @@ TEST_CASE("host_function: plans and reports name it where its values are read", 
   check(report.unfused());
   CHECK(report.str().find("through memory: reversed at ") != std::string::npos);
   CHECK(ta::evaluate(x + 1.0f).unfused().empty());
+}
+
+namespace {
+
+/// The only record that kernel_history() has of code of the user's with this name.
+ta::KernelRecord record_of(const std::string& name) {
+  std::vector<ta::KernelRecord> found;
+  for (ta::KernelRecord& r : ta::kernel_history())
+    if (r.name == name) found.push_back(std::move(r));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].reason == "user");
+  REQUIRE(found[0].lines.size() == 1);
+  CHECK(found[0].lines[0].starts_with(name + " at "));
+  CHECK(found[0].lines[0].find("call_test.cpp:") != std::string::npos);
+  return found[0];
+}
+
+/// The parts of a directory that TARRY_DUMP has filled.
+struct Dumped {
+  explicit Dumped(const std::filesystem::path& directory) {
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      const std::string name = entry.path().filename().string(), text = ta::support::read_file(entry.path()).value();
+      if (name.ends_with("-plan.txt")) plans += text;
+      if (name.ends_with(".cu")) sources += text;
+      if (name != "index.jsonl") continue;
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);)
+        if (nlohmann::json object = nlohmann::json::parse(line); object.value("reason", "") == "user")
+          index.push_back(std::move(object));
+    }
+  }
+  std::string plans, sources;
+  std::vector<nlohmann::json> index;  // of code of the user's
+};
+
+}  // namespace
+
+TEST_CASE("host_function: the history has one record of it, with its runs, bytes and line", "[call][history]") {
+  const ta::Array x = ta::asarray(ramp(6));
+  const auto twice = [](std::span<const ta::HostInput> in, std::span<const ta::HostOutput> out) {
+    for (int i = 0; i < 6; ++i) out[0].values<double>()[i] = 2.0 * in[0].values<float>()[i];
+  };
+  for (int i = 0; i < 3; ++i) ta::evaluate(ta::host_function(twice, {x}, {{{6}, ta::float64}}, "noted_twice")[0]);
+  const ta::KernelRecord r = record_of("noted_twice");
+  CHECK(r.hit == ta::KernelHit::Called);
+  CHECK(r.device == "cpu");
+  CHECK(r.key.empty());
+  CHECK(r.launches == 3);
+  CHECK(r.measured_launches == 3);
+  CHECK(r.bytes_read == 3 * 24);
+  CHECK(r.bytes_written == 3 * 48);
+  std::ostringstream line;
+  line << r;
+  CHECK(line.str().starts_with("noted_twice (user) on cpu ("));
+  CHECK(line.str().find(", called; ") != std::string::npos);
+}
+
+TEST_CASE("host_function: a dump has a line for each run of it, and who reads its values", "[call][dump]") {
+  const ta::support::ScopedTemporaryDirectory directory;
+  const Setting words("TARRY_DUMP", "plan,source"), where("TARRY_DUMP_DIR", directory.path().string());
+  std::atomic<int> runs = 0;
+  const ta::Array made = reversed(ta::asarray(ramp(8)), runs)[0];
+  ta::evaluate(made * 2.0f, made + 1.0f);
+  ta::evaluate(made - 3.0f);
+  const Dumped dumped(directory.path());
+  REQUIRE(dumped.index.size() == 1);
+  CHECK(dumped.index[0]["kernel"] == "reversed");
+  CHECK(dumped.index[0]["call"] == "evaluate");
+  CHECK(dumped.index[0]["hit"] == "called");
+  CHECK(dumped.index[0]["file"] == "");
+  CHECK(dumped.index[0]["lines"][0].get<std::string>().starts_with("reversed at "));
+  std::size_t edges = 0;
+  for (const char* reader : {"multiply", "add", "subtract"})
+    edges += dumped.plans.find(std::string(" -> ") + reader + " at ") != std::string::npos ? 1 : 0;
+  CHECK(edges == 3);
+  CHECK(dumped.plans.find(": user\n") != std::string::npos);
+}
+
+TEST_CASE("cuda_kernel: the history and a dump have it, with its text", "[call][cuda]") {
+  TARRY_REQUIRE_CUDA();
+  const CacheDirectory cache;
+  const ta::support::ScopedTemporaryDirectory directory;
+  const Setting words("TARRY_DUMP", "source"), where("TARRY_DUMP_DIR", directory.path().string());
+  const char* const text =
+      "extern \"C\" __global__ void noted_add(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }";
+  const ta::Array x = ta::to_device(ta::asarray(ramp(32)), ta::cuda(0));
+  for (int i = 0; i < 2; ++i)
+    ta::evaluate(ta::cuda_kernel(text, "noted_add", {x}, {{{32}, ta::float32}}, {.block = {32, 1, 1}})[0]);
+  const ta::KernelRecord r = record_of("noted_add");
+  CHECK(r.hit == ta::KernelHit::Compiled);
+  CHECK(r.key.size() == 32);
+  CHECK(r.launches == 2);
+  CHECK(r.bytes_read == 2 * 128);
+  CHECK(r.compile_seconds > 0);
+  const Dumped dumped(directory.path());
+  REQUIRE(dumped.index.size() == 2);
+  CHECK(dumped.index[0]["hit"] == "compiled");
+  CHECK(dumped.index[1]["hit"] == "memory");
+  CHECK(dumped.index[0]["key"] == r.key);
+  CHECK(dumped.index[0]["file"] == "noted_add_" + r.key.substr(0, 8) + ".cu");
+  CHECK(dumped.sources.find("// noted_add at ") == 0);
+  CHECK(dumped.sources.find("blocks of (32, 1, 1) threads") != std::string::npos);
+  CHECK(dumped.sources.find(text) != std::string::npos);
 }
 
 TEST_CASE("host_function: bools are 0 or 1, and no element is an element less", "[call]") {

@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <glob.h>
-#include <string.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +20,7 @@
 #include "runtime/device/handle.h"
 #include "support/check.h"
 #include "support/env.h"
+#include "support/packages.h"
 
 namespace tarry::runtime {
 namespace cuda {
@@ -57,19 +56,6 @@ constexpr std::string_view kRelaxedOptions = "--std=c++17 --fmad=true --ftz=fals
 
 constexpr std::array kNames{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-/// Existing paths that match, newest version first.
-std::vector<std::string> matches(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> paths;
-  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  std::sort(paths.begin(), paths.end(),
-            [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
-  return paths;
-}
-
 void add_folder(std::vector<std::string>& candidates, const std::string& folder) {
   for (const char* name : kNames) {
     std::error_code ignored;
@@ -81,15 +67,6 @@ void add_folder(std::vector<std::string>& candidates, const std::string& folder)
 void add_toolkit(std::vector<std::string>& candidates, const std::string& root) {
   for (const char* part : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"}) {
     add_folder(candidates, root + "/" + part);
-  }
-}
-
-/// The folders of pip's nvidia wheels below a Python prefix.
-void add_wheels(std::vector<std::string>& candidates, const std::string& prefix) {
-  for (const char* packages : {"site-packages", "dist-packages"}) {
-    for (const std::string& folder : matches(fmt::format("{}/lib/python3*/{}/nvidia/*/lib", prefix, packages))) {
-      add_folder(candidates, folder);
-    }
   }
 }
 
@@ -107,16 +84,12 @@ std::vector<std::string> candidates(const std::string& named) {
   }
   result.insert(result.end(), kNames.begin(), kNames.end());
   add_toolkit(result, "/usr/local/cuda");
-  for (const std::string& root : matches("/usr/local/cuda-*")) add_toolkit(result, root);
+  for (const std::string& root : support::matches("/usr/local/cuda-*")) add_toolkit(result, root);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const auto prefix = env::system(variable)) {
-      add_folder(result, *prefix + "/lib");
-      add_wheels(result, *prefix);
-    }
+    if (const auto prefix = env::system(variable)) add_folder(result, *prefix + "/lib");
   }
-  if (const auto home = env::system("HOME")) add_wheels(result, *home + "/.local");
-  add_wheels(result, "/usr/local");
-  add_wheels(result, "/usr");
+  for (const std::string& packages : support::package_folders())
+    for (const std::string& folder : support::matches(packages + "/nvidia/*/lib")) add_folder(result, folder);
   return result;
 }
 
@@ -124,7 +97,7 @@ std::vector<std::string> candidates(const std::string& named) {
 /// itself was opened by path.
 void preload_builtins(const std::filesystem::path& library) {
   if (!library.has_parent_path()) return;
-  for (const std::string& path : matches((library.parent_path() / "libnvrtc-builtins.so.*").string())) {
+  for (const std::string& path : support::matches((library.parent_path() / "libnvrtc-builtins.so.*").string())) {
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   }
 }

@@ -19,21 +19,39 @@
 #include "runtime/device/cpu/target.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
+#include "support/env.h"
 #include "support/floating_point.h"
 #include "support/own_thread.h"
+#include "support/packages.h"
 
 namespace tarry::runtime {
 namespace {
 
-// CBLAS, declared by ourselves; its integers are int where the library is not built for 64 bits.
+// CBLAS, declared by ourselves.
 constexpr int kRowMajor = 101, kNoTranspose = 111;
+template <class T, class Integer>
+using CblasGemm = void (*)(int order, int transpose_a, int transpose_b, Integer m, Integer n, Integer k, T alpha,
+                           const T* a, Integer lda, const T* b, Integer ldb, T beta, T* c, Integer ldc);
+
+/// A product of row-major matrices; the library's integers have 32 or 64 bits.
 template <class T>
-using Gemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, T alpha, const T* a, int lda,
-                      const T* b, int ldb, T beta, T* c, int ldc);
+struct Gemm {
+  CblasGemm<T, int> with_int = nullptr;
+  CblasGemm<T, std::int64_t> with_int64 = nullptr;
+  [[nodiscard]] bool found() const { return with_int != nullptr || with_int64 != nullptr; }
+  void operator()(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, const T* b, T* c) const {
+    const auto call = [&]<class Integer>(CblasGemm<T, Integer> gemm) {
+      const auto rows = static_cast<Integer>(m), columns = static_cast<Integer>(n), inner = static_cast<Integer>(k);
+      gemm(kRowMajor, kNoTranspose, kNoTranspose, rows, columns, inner, T{1}, a, inner, b, columns, T{0}, c, columns);
+    };
+    if (with_int64 != nullptr) return call(with_int64);
+    call(with_int);
+  }
+};
 
 struct OpenBlas {
-  Gemm<float> sgemm = nullptr;
-  Gemm<double> dgemm = nullptr;
+  Gemm<float> sgemm;
+  Gemm<double> dgemm;
   const char* (*core_name)() = nullptr;
   const char* (*configuration)() = nullptr;
   std::string missing;
@@ -80,21 +98,50 @@ void require_room() {
 /// Threads beside the caller's that a library starts unless it is told otherwise.
 int further_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())) - 1; }
 
+/// Names to hand to dlopen: what the user named, or the loader's choice and what comes with packages of Python.
+std::vector<std::string> openblas_candidates() {
+  if (const auto named = support::env::get("TARRY_BLAS")) return {*named};
+  std::vector<std::string> names{"libopenblas.so.0", "libopenblas.so"};
+  for (const std::string& packages : support::package_folders())
+    for (const char* library : {"/scipy_openblas32/lib/libscipy_openblas*.so", "/numpy.libs/lib*openblas*.so*",
+                                "/scipy_openblas64/lib/libscipy_openblas*.so"})
+      std::ranges::move(support::matches(packages + library), std::back_inserter(names));
+  return names;
+}
+
+/// Symbols as the library is built: plain, renamed for Python's packages, and with integers of 64 bits.
+void find_openblas(void* handle, OpenBlas& blas) {
+  for (const std::string prefix : {"", "scipy_"}) {
+    const auto look = [&](const std::string& name, auto& function) {
+      if (function == nullptr) find(handle, (prefix + name).c_str(), function);
+    };
+    for (const std::string suffix : {"", "64_"}) {
+      look("openblas_get_corename" + suffix, blas.core_name);
+      look("openblas_get_config" + suffix, blas.configuration);
+    }
+    look("cblas_sgemm", blas.sgemm.with_int);
+    look("cblas_dgemm", blas.dgemm.with_int);
+    look("cblas_sgemm64_", blas.sgemm.with_int64);
+    look("cblas_dgemm64_", blas.dgemm.with_int64);
+  }
+}
+
 OpenBlas open_openblas() {
   OpenBlas blas;
   require_room();
   support::require_threads("OpenBLAS", further_threads());
-  void* const handle = open_first({"libopenblas.so.0", "libopenblas.so"});
-  if (handle == nullptr) {
-    const char* const why = dlerror();
-    blas.missing = why != nullptr ? why : "libopenblas.so.0 does not load";
-    return blas;
+  for (const std::string& path : openblas_candidates()) {
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      const char* const why = dlerror();
+      if (blas.missing.empty()) blas.missing = why != nullptr ? why : path + " does not load";
+      continue;
+    }
+    find_openblas(handle, blas);
+    const bool found = blas.sgemm.found() && blas.dgemm.found();
+    blas.missing = found ? "" : path + " has no cblas_sgemm";
+    if (found) break;
   }
-  find(handle, "cblas_sgemm", blas.sgemm);
-  find(handle, "cblas_dgemm", blas.dgemm);
-  find(handle, "openblas_get_corename", blas.core_name);
-  find(handle, "openblas_get_config", blas.configuration);
-  if (blas.sgemm == nullptr || blas.dgemm == nullptr) blas.missing = "libopenblas has no cblas_sgemm";
   return blas;
 }
 
@@ -120,6 +167,7 @@ void write_kernels(const OneDnn& dnn) {
 OneDnn open_onednn() {
   OneDnn dnn;
 #ifdef __x86_64__
+  if (support::env::get("TARRY_BLAS")) return dnn;
   require_room();
   support::require_threads("matmul", 1 + further_threads());
   support::in_own_thread("matmul", [&] {
@@ -186,10 +234,8 @@ class OpenBlasMatmul final : public LibraryCall {
  private:
   void multiply(const void* a, const void* b, void* result, std::int64_t first, std::int64_t last) const {
     const support::DefaultFloatingPoint state;
-    const auto m = static_cast<int>(spec_.m), n = static_cast<int>(spec_.n), k = static_cast<int>(spec_.k);
-    each_matrix<T>(spec_, a, b, result, first, last, [&](const T* x, const T* y, T* to) {
-      gemm_(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, T{1}, x, k, y, n, T{0}, to, n);
-    });
+    each_matrix<T>(spec_, a, b, result, first, last,
+                   [&](const T* x, const T* y, T* to) { gemm_(spec_.m, spec_.n, spec_.k, x, y, to); });
   }
 
   const MatmulSpec spec_;
@@ -302,11 +348,13 @@ class OneDnnMatmul final : public LibraryCall {
 /// A call of oneDNN takes longer than so small a product; one or two of them are not worth another library.
 bool are_small(const MatmulSpec& s) {
   constexpr std::int64_t kMostOfOne = 18 * 18 * 18, kFewest = 64;
-  return s.m * s.k * s.n <= kMostOfOne && s.count() >= kFewest && openblas().sgemm != nullptr;
+  return s.m * s.k * s.n <= kMostOfOne && s.count() >= kFewest && openblas().sgemm.found();
 }
 
 std::string describe_openblas() {
-  if (!openblas().missing.empty()) return fmt::format("none, matmul needs it: {}", openblas().missing);
+  if (!openblas().missing.empty())
+    return fmt::format("none, matmul needs it: {}; install libopenblas0 or Python's numpy, or set TARRY_BLAS",
+                       openblas().missing);
   if (openblas().core_name == nullptr || openblas().configuration == nullptr) return "OpenBLAS";
   const std::string_view configuration = openblas().configuration(), core = openblas().core_name();
   const std::size_t version = configuration.find(' ', configuration.find(' ') + 1);

@@ -200,8 +200,7 @@ class CudaBackend final : public Backend {
     }
   }
 
-  std::shared_ptr<cache::Executable> own_kernel(const cache::KernelRequest& request,
-                                                std::span<const std::string> options) override {
+  cache::Loaded own_kernel(const cache::KernelRequest& request, std::span<const std::string> options) override {
     context_->require_usable();
     const auto compiled = [&](std::span<const cache::KernelRequest* const> one) -> std::optional<cache::Binary> {
       const bool same_major = context_->compute_capability() / 10 == target_.level / 10;
@@ -213,7 +212,7 @@ class CudaBackend final : public Backend {
     const cache::Maker maker{
         compiled, [this](const cache::KernelRequest& r, const cache::Binary& image) { return load(r, image); },
         [this] { return compiler(); }};
-    return kernel_cache(*this).get({&request, 1}, maker).front().executable;
+    return kernel_cache(*this).get({&request, 1}, maker).front();
   }
 
   void launch(const OwnLaunch& launch) override {
