@@ -85,11 +85,26 @@ class RecurrenceWriter {
       if (is_once(in)) array(fmt::format("row{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::Carried) array(fmt::format("c{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::While) array(fmt::format("e{}", v), in.dtype, std::to_string(lanes_));
-      if (in.kind == InstrKind::Last) array(fmt::format("l{}", v), in.dtype, std::to_string(lanes_));
+      if (in.kind == InstrKind::Last && carrier(v) == kNone)
+        array(fmt::format("l{}", v), in.dtype, std::to_string(lanes_));
     }
     for (std::size_t h = 0; h < ir_.arrays.size(); ++h)
       array(fmt::format("h{}", h), ir_.arrays[h].dtype,
             fmt::format("p->{} * {}", slot_name({SlotKind::Scalar, ir_.arrays[h].extent}), lanes_));
+  }
+
+  /// What carries the value of which `last` is the last level, behind its loop; kNone: nothing does.
+  [[nodiscard]] Value carrier(Value last) const {
+    const Value value = ir_.instrs[last].args[0];
+    const auto in_loop = [&](const Instr& in) {
+      return in.region == Region::Point && in.stage == ir_.instrs[value].stage;
+    };
+    for (const Instr& in : ir_.instrs)
+      if (in.kind == InstrKind::While && in_loop(in)) return kNone;
+    for (Value v = 0; v < ir_.instrs.size(); ++v)
+      if (ir_.instrs[v].kind == InstrKind::Carried && in_loop(ir_.instrs[v]) && ir_.instrs[v].args[1] == value)
+        return v;
+    return kNone;
   }
 
   [[nodiscard]] static bool is_once(const Instr& in) {
@@ -133,7 +148,10 @@ class RecurrenceWriter {
       case InstrKind::Scalar:
       case InstrKind::Number: return value_name(v);
       case InstrKind::Carried: return fmt::format("c{}[j]", v);
-      case InstrKind::Last: return fmt::format("l{}[j]", v);
+      case InstrKind::Last: {
+        const Value c = carrier(v);
+        return c == kNone ? fmt::format("l{}[j]", v) : fmt::format("c{}[j]", c);
+      }
       case InstrKind::Kept:
         if (in.region == region && in.stage == stage) return fmt::format("x{}[j]", v);
         break;
@@ -175,7 +193,8 @@ class RecurrenceWriter {
   [[nodiscard]] CWriter::Loop level_loop(int stage) const {
     CWriter::Loop loop = loop_of(Region::Point, stage);
     for (Value v = 0; v < ir_.instrs.size(); ++v)
-      if (ir_.instrs[v].kind == InstrKind::Last && ir_.instrs[ir_.instrs[v].args[0]].stage == stage)
+      if (ir_.instrs[v].kind == InstrKind::Last && ir_.instrs[ir_.instrs[v].args[0]].stage == stage &&
+          carrier(v) == kNone)
         loop.kept.emplace_back(fmt::format("l{}[j]", v), ir_.instrs[v].args[0]);
     std::vector<Value> carried;
     each(Region::Point, stage, [&](Value v, const Instr& in) {

@@ -283,6 +283,45 @@ class RecurrenceWriter {
     };
     if (condition != kNone) return while_levels(stage, condition, hand_on);
     const std::string count = scalar(ir_.levels[static_cast<std::size_t>(stage)]);
+    if (turns) return turned_levels(stage, ahead, count, hand_on);
+    out_.open("");
+    out_.line("tarry_i64 first = 0;");
+    if (ahead > 1) levels_together(stage, ahead, count, hand_on);
+    levels_together(stage, 1, count, hand_on);
+    out_.close();
+  }
+
+  /// Levels in whole blocks of `together`, as far as there are.
+  template <class HandOn>
+  void levels_together(int stage, int together, const std::string& count, HandOn hand_on) {
+    out_.line("#pragma unroll 1");
+    out_.open(fmt::format("for (; first + {0} <= {1}; first += {0})", together, count));
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (is_ahead(in)) out_.line(fmt::format("{} x{}[{}];", c_type(in.dtype), v, together));
+    });
+    const auto each_level = [&](const auto& body) {
+      out_.line("#pragma unroll");
+      out_.open(fmt::format("for (int u = 0; u < {}; ++u)", together));
+      body();
+      out_.close();
+    };
+    each_level([&] {
+      each(Region::Point, stage, [&](Value v, const Instr& in) {
+        if (is_ahead(in)) out_.line(fmt::format("x{}[u] = {};", v, element(in, "(first + u)")));
+      });
+    });
+    each_level([&] {
+      out_.line("const tarry_i64 k = first + u;");
+      out_.line("(void)k;");
+      each(Region::Point, stage, [&](Value v, const Instr&) { statement(v, "k", "u"); });
+      hand_on();
+    });
+    out_.close();
+  }
+
+  /// Levels of which a warp moves some at once; the last block may have fewer.
+  template <class HandOn>
+  void turned_levels(int stage, int ahead, const std::string& count, HandOn hand_on) {
     out_.line("#pragma unroll 1");
     out_.open(fmt::format("for (tarry_i64 first = 0; first < {}; first += {})", count, ahead));
     out_.line(fmt::format("const int m = {0} - first < {1} ? (int)({0} - first) : {1};", count, ahead));

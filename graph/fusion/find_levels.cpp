@@ -1,4 +1,4 @@
-// find_levels(): arrays made of levels whose statements repeat, and which of them share a kernel.
+// find_levels(): arrays made of levels whose statements repeat, chains of states, and which of them share a kernel.
 #include <algorithm>
 #include <optional>
 
@@ -44,6 +44,7 @@ std::optional<Recurrence> recurrence_of(const FusionGraph& f, const Writes& writ
     r.arrays.push_back(found[k]);
     r.members.push_back(k);
   }
+  r.orbits.settle_levels();
   return r;
 }
 
@@ -59,17 +60,24 @@ std::vector<NodeId> last_updates(const FusionGraph& f) {
   return found;
 }
 
-}  // namespace
+/// Words of 32 bits that a lane hands from level to level, of the loop that hands on most.
+int carried_words(const FusionGraph& f, const Levels& kernel) {
+  std::vector<int> words(kernel.loops.size() + 1);
+  for (const Levels::Value& v : kernel.values)
+    if (v.kind == Levels::Kind::Carried && kernel.values[v.args[1]].kind == Levels::Kind::Compute)
+      words[v.loop] += itemsize(f.g.nodes[kernel.values[v.args[1]].edge.node].dtype) == 8 ? 2 : 1;
+  return *std::ranges::max_element(words);
+}
 
-std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
-                                                       std::vector<bool> taken) {
-  std::vector<std::shared_ptr<const Levels>> kernels;
-  if (limits.levels == 0) return kernels;
-  std::vector<Layers> found;
-  for (const NodeId id : last_updates(f))
-    if (std::optional<Layers> layers = find_layers(f, id)) found.push_back(std::move(*layers));
-  if (found.empty()) return kernels;
-  const Writes writes(f.g);
+/// True if a lane holds what it hands on, and parameters the numbers.
+bool fits(const FusionGraph& f, const Levels& kernel, const Limits& limits) {
+  return kernel.kept_bytes() <= limits.kept && kernel.number_count() <= limits.numbers &&
+         (limits.live == 0 || carried_words(f, kernel) <= limits.live);
+}
+
+/// Adds the kernels of the arrays or chains that were found to `kernels`, and their nodes to those that are taken.
+void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limits, const std::vector<Layers>& found,
+                 std::vector<bool>& taken, std::vector<std::shared_ptr<const Levels>>& kernels) {
   std::vector<bool> used(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (used[i]) continue;
@@ -77,7 +85,7 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
       const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
       if (!r) break;
       std::shared_ptr<const Levels> kernel = make_levels(f, r->orbits, r->arrays);
-      if (!kernel || kernel->kept_bytes() > limits.kept || kernel->number_count() > limits.numbers) continue;
+      if (!kernel || !fits(f, *kernel, limits)) continue;
       if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
       for (const NodeId id : kernel->nodes) taken[id] = true;
       for (const std::size_t k : r->members) used[k] = true;
@@ -85,6 +93,25 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
       break;
     }
   }
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, const Limits& limits,
+                                                       std::vector<bool> taken) {
+  std::vector<std::shared_ptr<const Levels>> kernels;
+  if (limits.levels == 0) return kernels;
+  std::optional<Writes> writes;
+  const auto add = [&](const std::vector<Layers>& found) {
+    if (found.empty()) return;
+    if (!writes) writes.emplace(f.g);
+    add_kernels(f, *writes, limits, found, taken, kernels);
+  };
+  std::vector<Layers> arrays;
+  for (const NodeId id : last_updates(f))
+    if (std::optional<Layers> layers = find_layers(f, id)) arrays.push_back(std::move(*layers));
+  add(arrays);
+  add(find_chains(f, limits.chained, taken));
   return kernels;
 }
 

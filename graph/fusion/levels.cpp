@@ -182,8 +182,10 @@ class KernelMaker {
     for (std::uint32_t q = 0; q < orbits_.all.size(); ++q)
       for (std::int64_t k = plan_.low[at(plan_.loop_of[q])]; k < plan_.high[at(plan_.loop_of[q])]; ++k)
         own_[orbits_.all[q][k].edge.node] = true;
-    for (const Layers& a : arrays_)
+    for (const Layers& a : arrays_) {
       for (const NodeId u : a.updates) own_[u] = true;
+      if (a.array == kNoId) own_[a.levels.back().edge.node] = true;
+    }
     depends_ = own_;
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
@@ -283,7 +285,7 @@ class KernelMaker {
   /// True if lanes read only some of a node's elements: where it is stored, others read it too.
   [[nodiscard]] bool is_wider(NodeId id) const { return g_.count(id) > element_count(out_.lanes.span()); }
 
-  [[nodiscard]] Mode mode() const { return g_.nodes[arrays_.front().array].mode; }
+  [[nodiscard]] Mode mode() const { return g_.nodes[arrays_.front().levels.back().edge.node].mode; }
 
   /// One level of an orbit after its loop.
   std::uint32_t of_level(const Orbits::Place& p, int l) {
@@ -481,27 +483,42 @@ class KernelMaker {
         ok_ = ok_ && k < 2 * static_cast<std::int64_t>(kMostOnce);
       }
     }
+    for (std::size_t i = 0; i < out_.outputs.size() && ok_; ++i) store_last(out_.outputs[i]);
+    leave_to_operands();
     // Values that became the kernel's own on the way may be read by others as well.
-    for (NodeId id = 0; id < g_.nodes.size(); ++id)
-      if (own_[id] && wanted_[id] && !is_output(id)) out_.outputs.push_back({id, 0});
+    for (NodeId id = 0; id < g_.nodes.size() && ok_; ++id) {
+      if (!own_[id] || !wanted_[id] || is_output(id)) continue;
+      out_.outputs.push_back({id, 0});
+      store_last({id, 0});
+    }
     ok_ = ok_ && out_.outputs.size() <= kMostOutputs;
-    for (const GraphEdge& e : out_.outputs) {
-      if (!ok_ || f_.op_class(e.node) == OpClass::Update) continue;
-      Levels::Value v;
-      v.kind = Kind::Store;
-      v.edge = e;
-      v.shape = g_.shape(e.node);
-      int lane = 0;
-      for (const std::int64_t extent : v.shape)
-        v.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
-      if (!(squeeze(v.shape) == out_.lanes)) {
-        ok_ = false;
-        return;
-      }
-      v.steps = Dims::filled(v.map.size, 0);
-      Source s{e, v.map, v.shape};
-      v.args[0] = once(s, loops());
-      push(v, loops(), true);
+  }
+
+  /// The store of a value that others read and that no array of levels holds.
+  void store_last(const GraphEdge& e) {
+    if (f_.op_class(e.node) == OpClass::Update) return;
+    Levels::Value v;
+    v.kind = Kind::Store;
+    v.edge = e;
+    v.shape = g_.shape(e.node);
+    int lane = 0;
+    for (const std::int64_t extent : v.shape) v.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+    ok_ = squeeze(v.shape) == out_.lanes;
+    if (!ok_) return;
+    v.steps = Dims::filled(v.map.size, 0);
+    v.args[0] = once({e, v.map, v.shape}, loops());
+    push(v, loops(), true);
+  }
+
+  /// Values that operands are computed from are computed outside, and by lanes again.
+  void leave_to_operands() {
+    std::vector<bool> outside(g_.nodes.size());
+    for (const Levels::Value& v : out_.values)
+      if (v.kind == Kind::Memory) outside[v.edge.node] = true;
+    for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      if (!outside[id]) continue;
+      own_[id] = false;
+      for (int i = 0; i < g_.nodes[id].n_inputs; ++i) outside[g_.nodes[id].inputs[i].node] = true;
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 namespace tarry::graph {
 namespace {
@@ -69,6 +70,101 @@ bool Orbits::alike(const Source& a, const Source& b) const {
   const GraphNode &x = g_->nodes[a.edge.node], &y = g_->nodes[b.edge.node];
   return is_statement(b) && x.op == y.op && x.dtype == y.dtype && x.mode == y.mode && x.shape == y.shape &&
          x.payload == y.payload && same_map(a.map, b.map);
+}
+
+namespace {
+
+/// How far the numbers of each orbit's levels move.
+class Numbering {
+ public:
+  explicit Numbering(const std::vector<Orbit>& orbits) : later(orbits.size(), 0), orbits_(orbits) {
+    for (std::size_t q = 0; q < orbits.size(); ++q)
+      for (const OrbitInput& in : orbits[q].inputs)
+        if (in.kind == OrbitInput::Kind::Orbit) edges_.push_back({q, in.orbit, in.shift});
+  }
+
+  /// No orbit reads a later level of another. False where that cannot be: some go down the levels.
+  bool settle() {
+    bool moved = true;
+    for (std::size_t round = 0; moved; ++round) {
+      if (round > orbits_.size()) return false;
+      moved = false;
+      for (const Edge& e : edges_) {
+        if (shift(e) >= 0) continue;
+        later[e.reader] = later[e.read] - e.shift;
+        moved = true;
+      }
+    }
+    return true;
+  }
+
+  /// Then as few values as possible are carried from level to level: an orbit that is read a level later than it may
+  /// be moves, with those that it needs at the same level, or that need it there.
+  void carry_less() {
+    for (int round = 0; round < kRounds; ++round) {
+      const std::int64_t before = carried();
+      for (std::size_t q = 0; q < orbits_.size(); ++q)
+        for (const std::int64_t way : {-1, 1}) move_if_less(q, way);
+      if (carried() == before) return;
+    }
+  }
+
+  std::vector<std::int64_t> later;  // by orbit
+
+ private:
+  static constexpr int kRounds = 4;
+  struct Edge {
+    std::size_t reader, read;
+    std::int64_t shift;
+  };
+  [[nodiscard]] std::int64_t shift(const Edge& e) const { return e.shift + later[e.reader] - later[e.read]; }
+
+  /// Values that a lane hands from level to level.
+  [[nodiscard]] std::int64_t carried() const {
+    std::vector<std::int64_t> back(orbits_.size(), 0);
+    for (const Edge& e : edges_) back[e.read] = std::max(back[e.read], shift(e));
+    return std::accumulate(back.begin(), back.end(), std::int64_t{0});
+  }
+
+  void move_if_less(std::size_t q, std::int64_t way) {
+    std::vector<bool> moves(orbits_.size());
+    moves[q] = true;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const Edge& e : edges_) {
+        const std::size_t first = way < 0 ? e.reader : e.read, then = way < 0 ? e.read : e.reader;
+        if (!moves[first] || moves[then] || shift(e) > 0) continue;
+        moves[then] = grown = true;
+      }
+    }
+    const std::int64_t before = carried();
+    const std::vector<std::int64_t> kept = later;
+    for (std::size_t o = 0; o < moves.size(); ++o)
+      if (moves[o]) later[o] += way;
+    if (carried() >= before) later = kept;
+  }
+
+  const std::vector<Orbit>& orbits_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace
+
+void Orbits::settle_levels() {
+  Numbering numbering(all);
+  if (!numbering.settle()) return;
+  numbering.carry_less();
+  const std::vector<std::int64_t>& later = numbering.later;
+  for (std::size_t q = 0; q < all.size(); ++q) {
+    Orbit& o = all[q];
+    for (std::int64_t* level : {&o.low, &o.from, &o.to}) *level += later[q];
+    for (OrbitInput& in : o.inputs) {
+      in.level += later[q];
+      if (in.kind == OrbitInput::Kind::Orbit) in.shift += later[q] - later[in.orbit];
+    }
+  }
+  for (OfArray& a : of_arrays) a.shift += later[a.orbit];
+  for (auto& [node, place] : places_) place.level += later[place.orbit];
 }
 
 std::uint32_t Orbits::make(std::int64_t low, std::vector<Source> at) {

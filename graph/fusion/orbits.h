@@ -11,9 +11,10 @@
 
 namespace tarry::graph {
 
-/// An array made of levels: an update of updates, or of such arrays, whose boxes part an axis.
+/// An array made of levels: an update of updates, or of such arrays, whose boxes part an axis. Or the states of a
+/// chain, which are in no array.
 struct Layers {
-  NodeId array = kNoId;
+  NodeId array = kNoId;  ///< kNoId: a chain, which has levels and lanes alone
   int axis = -1;
   Dims lanes;                   ///< extents other than 1 of the other axes
   IndexMap place;               ///< coordinates of the lanes -> dimensions of the array; the axis stands at 0
@@ -68,6 +69,9 @@ class Orbits {
   };
   /// Where a node is, read at `map`.
   [[nodiscard]] std::optional<Place> find(const Source& s) const;
+  /// Numbers the levels of orbits anew so that none reads a later level of another, where that can be: they are one
+  /// loop then, which carries as few values as it may.
+  void settle_levels();
   /// The source of input i of a node, at coordinates of the lanes.
   [[nodiscard]] Source input(const Source& of, int i) const;
 
@@ -85,6 +89,10 @@ class Orbits {
   Dims lanes_;
   std::unordered_map<NodeId, Place> places_;
 };
+
+/// Chains of `fewest` operations and more whose last states are read by others, without nodes that are `taken`. Work is
+/// linear in the graph.
+std::vector<Layers> find_chains(const FusionGraph& f, std::int64_t fewest, const std::vector<bool>& taken);
 
 /// The layers of an array, the axis along which they lie found by its last update. Nothing where it has none.
 std::optional<Layers> find_layers(const FusionGraph& f, NodeId array);

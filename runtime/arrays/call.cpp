@@ -79,8 +79,7 @@ class HostCall final : public Call {
     const auto start = std::chrono::steady_clock::now();
     f_(in, out);
     const auto took = std::chrono::steady_clock::now() - start;
-    note_run({.name = called(), .recorded = recorded_, .device = cpu, .target = backend(cpu).target().name}, inputs,
-             results(), took, where);
+    note_run({called(), recorded_, cpu, backend(cpu).target().name, ""}, inputs, results(), took, where);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (results()[i].dtype == bool_) normalise_bools(values[i]->buffer->data, bytes_of(results()[i]));
     return values;

@@ -14,6 +14,7 @@ Program Generator::run() {
   if (program_.seed % 12 == 1) return beside_rows();
   if (program_.seed % 12 == 7) return of_nothing();
   if (program_.seed % 24 == 3) return levels();
+  if (program_.seed % 24 == 21) return chains();
   if (program_.seed % 24 == 15) return slots();
   if (program_.seed % 24 == 9) return fields();
   if (program_.seed % 8 == 0) lines_ = 30;

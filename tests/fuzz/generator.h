@@ -27,6 +27,8 @@ class Generator {
   Program of_nothing();
   /// A recurrence along an axis, recorded level by level.
   Program levels();
+  /// States that follow from each other, of which the last are kept.
+  Program chains();
   /// Boxes of an array with two short last axes, one for each of their elements.
   Program slots();
   /// Fields stacked along a short axis, each made of some of those before, round by round.

@@ -35,7 +35,9 @@ inline const graph::Target& target(const char* name = "sm_90") { return *graph::
 /// The one kernel of a graph.
 inline Lowered lowered(const Maker& m, const char* target_name = "sm_90") {
   graph::verify(m.g);
-  const graph::Fusion f = graph::fuse(m.g, target(target_name));
+  graph::Limits limits;
+  limits.levels = 0;  // formulas that repeat themselves are one
+  const graph::Fusion f = graph::fuse(m.g, target(target_name), limits);
   REQUIRE(f.groups.size() == 1);
   std::vector<GraphEdge> outputs = m.g.roots;
   Lowered l = codegen::lower(m.g, f, 0, outputs, target(target_name));

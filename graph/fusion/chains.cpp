@@ -1,0 +1,100 @@
+// find_chains(): states that a program computes again and again, each from the one before, and of which it keeps the
+// last. They are told by what computes them: statements of a chain are the same, a step apart.
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+#include "graph/fusion/orbits.h"
+
+namespace tarry::graph {
+namespace {
+
+constexpr std::size_t kMostAlike = 4;    ///< statements of a step that look the same
+constexpr std::size_t kMostChains = 64;  ///< that are looked at
+constexpr int kDepth = 3;                ///< of what is compared of a statement and its inputs
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  a ^= b + 0x9e3779b97f4a7c15U + (a << 12) + (a >> 4);
+  return a * 0xbf58476d1ce4e5b9U;
+}
+
+/// By node: hashes of the operation and its result, and of these with what they are computed from, to a depth. The
+/// former are equal for a statement in all steps of a chain, the latter in all but the first few.
+struct Forms {
+  explicit Forms(const Graph& g);
+  std::vector<std::uint64_t> own, deep;
+};
+
+Forms::Forms(const Graph& g) {
+  for (const GraphNode& n : g.nodes) {
+    const bool placed = info(n.op).op_class == OpClass::View || info(n.op).op_class == OpClass::Leaf;
+    std::uint64_t hash = mixed(static_cast<std::uint64_t>(n.op), static_cast<std::uint64_t>(n.dtype));
+    hash = mixed(hash, mixed(static_cast<std::uint64_t>(n.mode), n.shape));
+    own.push_back(placed || info(n.op).op_class == OpClass::Scalar ? hash : mixed(hash, n.payload));
+  }
+  deep = own;
+  for (int depth = 1; depth < kDepth; ++depth) {
+    const std::vector<std::uint64_t> before = deep;
+    for (NodeId id = 0; id < g.nodes.size(); ++id) {
+      deep[id] = own[id];
+      for (int i = 0; i < g.nodes[id].n_inputs; ++i) deep[id] = mixed(deep[id], before[g.nodes[id].inputs[i].node]);
+    }
+  }
+}
+
+/// Nodes of one form as far apart as the last of them and the one `every` places before it, from the first to the last.
+std::vector<NodeId> evenly_apart(const Forms& forms, const std::vector<NodeId>& alike, std::size_t end,
+                                 std::size_t every) {
+  std::vector<NodeId> run{alike[end]};
+  const NodeId apart = alike[end] - alike[end - every];
+  while (run.back() >= apart && forms.own[run.back() - apart] == forms.own[alike[end]])
+    run.push_back(run.back() - apart);
+  std::ranges::reverse(run);
+  return run;
+}
+
+}  // namespace
+
+std::vector<Layers> find_chains(const FusionGraph& f, std::int64_t fewest, const std::vector<bool>& taken) {
+  const Graph& g = f.g;
+  std::vector<Layers> chains;
+  if (g.nodes.size() < static_cast<std::size_t>(fewest)) return chains;
+  const Forms forms(g);
+  std::unordered_map<std::uint64_t, std::vector<NodeId>> alike;
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    if (f.op_class(id) == OpClass::Map && is_pure(g.nodes[id].op) && !taken[id]) alike[forms.deep[id]].push_back(id);
+  const auto repeats = [&](NodeId id) {
+    const auto at = alike.find(forms.deep[id]);
+    return at != alike.end() && at->second.size() >= static_cast<std::size_t>(Orbits::kFewestLevels);
+  };
+  std::vector<bool> ends(g.nodes.size());  // read by what does not repeat, or by nobody
+  for (const GraphEdge& r : g.roots) ends[r.node] = true;
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    for (int i = 0; i < g.nodes[id].n_inputs && !repeats(id); ++i) ends[g.nodes[id].inputs[i].node] = true;
+  for (auto id = static_cast<NodeId>(g.nodes.size()); id-- > 0 && chains.size() < kMostChains;) {
+    if (!ends[id] || !repeats(id)) continue;
+    const std::vector<NodeId>& same = alike.at(forms.deep[id]);
+    const auto end = static_cast<std::size_t>(std::ranges::lower_bound(same, id) - same.begin());
+    if (end >= same.size() || same[end] != id) continue;
+    for (std::size_t every = 1; every <= kMostAlike && every <= end; ++every) {
+      const std::vector<NodeId> run = evenly_apart(forms, same, end, every);
+      const auto levels = static_cast<std::int64_t>(run.size());
+      if (levels < Orbits::kFewestLevels || levels * (run[1] - run[0]) < fewest) continue;
+      Layers layers;
+      const Dims& shape = g.shape(id);
+      layers.lanes = squeeze(shape);
+      for (const NodeId level : run) {
+        Source s{{level, 0}, {}, shape};
+        int lane = 0;
+        for (const std::int64_t extent : shape)
+          s.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+        layers.levels.push_back(s);
+      }
+      chains.push_back(std::move(layers));
+      break;
+    }
+  }
+  return chains;
+}
+
+}  // namespace tarry::graph
