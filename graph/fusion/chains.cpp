@@ -55,10 +55,9 @@ std::vector<NodeId> evenly_apart(const Forms& forms, const std::vector<NodeId>& 
 
 }  // namespace
 
-std::vector<Layers> find_chains(const FusionGraph& f, std::int64_t fewest, const std::vector<bool>& taken) {
+std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& taken) {
   const Graph& g = f.g;
   std::vector<Layers> chains;
-  if (g.nodes.size() < static_cast<std::size_t>(fewest)) return chains;
   const Forms forms(g);
   std::unordered_map<std::uint64_t, std::vector<NodeId>> alike;
   for (NodeId id = 0; id < g.nodes.size(); ++id)
@@ -76,23 +75,22 @@ std::vector<Layers> find_chains(const FusionGraph& f, std::int64_t fewest, const
     const std::vector<NodeId>& same = alike.at(forms.deep[id]);
     const auto end = static_cast<std::size_t>(std::ranges::lower_bound(same, id) - same.begin());
     if (end >= same.size() || same[end] != id) continue;
+    std::vector<NodeId> run;
     for (std::size_t every = 1; every <= kMostAlike && every <= end; ++every) {
-      const std::vector<NodeId> run = evenly_apart(forms, same, end, every);
-      const auto levels = static_cast<std::int64_t>(run.size());
-      if (levels < Orbits::kFewestLevels || levels * (run[1] - run[0]) < fewest) continue;
-      Layers layers;
-      const Dims& shape = g.shape(id);
-      layers.lanes = squeeze(shape);
-      for (const NodeId level : run) {
-        Source s{{level, 0}, {}, shape};
-        int lane = 0;
-        for (const std::int64_t extent : shape)
-          s.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
-        layers.levels.push_back(s);
-      }
-      chains.push_back(std::move(layers));
-      break;
+      run = evenly_apart(forms, same, end, every);
+      if (2 * every * run.size() > end) break;  // most of them
     }
+    if (run.size() < static_cast<std::size_t>(Orbits::kFewestLevels)) continue;
+    Layers layers;
+    const Dims& shape = g.shape(id);
+    layers.lanes = squeeze(shape);
+    for (const NodeId level : run) {
+      Source s{{level, 0}, {}, shape};
+      int lane = 0;
+      for (const std::int64_t extent : shape) s.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+      layers.levels.push_back(s);
+    }
+    chains.push_back(std::move(layers));
   }
   return chains;
 }

@@ -69,15 +69,17 @@ int carried_words(const FusionGraph& f, const Levels& kernel) {
   return *std::ranges::max_element(words);
 }
 
-/// True if a lane holds what it hands on, and parameters the numbers.
-bool fits(const FusionGraph& f, const Levels& kernel, const Limits& limits) {
+/// True if a lane holds what it hands on, parameters the numbers, and it is worth a loop.
+bool fits(const FusionGraph& f, const Levels& kernel, const Limits& limits, std::size_t fewest) {
   return kernel.kept_bytes() <= limits.kept && kernel.number_count() <= limits.numbers &&
-         (limits.live == 0 || carried_words(f, kernel) <= limits.live);
+         (limits.live == 0 || carried_words(f, kernel) <= limits.live) && kernel.nodes.size() >= fewest;
 }
 
-/// Adds the kernels of the arrays or chains that were found to `kernels`, and their nodes to those that are taken.
-void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limits, const std::vector<Layers>& found,
-                 std::vector<bool>& taken, std::vector<std::shared_ptr<const Levels>>& kernels) {
+/// Adds the kernels of the arrays or chains that were found, of `fewest` nodes and more, to `kernels`, and their nodes
+/// to those that are taken.
+void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limits, std::size_t fewest,
+                 const std::vector<Layers>& found, std::vector<bool>& taken,
+                 std::vector<std::shared_ptr<const Levels>>& kernels) {
   std::vector<bool> used(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (used[i]) continue;
@@ -85,7 +87,7 @@ void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limit
       const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
       if (!r) break;
       std::shared_ptr<const Levels> kernel = make_levels(f, r->orbits, r->arrays);
-      if (!kernel || !fits(f, *kernel, limits)) continue;
+      if (!kernel || !fits(f, *kernel, limits, fewest)) continue;
       if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
       for (const NodeId id : kernel->nodes) taken[id] = true;
       for (const std::size_t k : r->members) used[k] = true;
@@ -102,16 +104,16 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
   std::vector<std::shared_ptr<const Levels>> kernels;
   if (limits.levels == 0) return kernels;
   std::optional<Writes> writes;
-  const auto add = [&](const std::vector<Layers>& found) {
+  const auto add = [&](const std::vector<Layers>& found, std::size_t fewest) {
     if (found.empty()) return;
     if (!writes) writes.emplace(f.g);
-    add_kernels(f, *writes, limits, found, taken, kernels);
+    add_kernels(f, *writes, limits, fewest, found, taken, kernels);
   };
   std::vector<Layers> arrays;
   for (const NodeId id : last_updates(f))
     if (std::optional<Layers> layers = find_layers(f, id)) arrays.push_back(std::move(*layers));
-  add(arrays);
-  add(find_chains(f, limits.chained, taken));
+  add(arrays, 0);
+  if (f.g.nodes.size() >= limits.chained) add(find_chains(f, taken), limits.chained);
   return kernels;
 }
 

@@ -190,6 +190,25 @@ class KernelMaker {
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       for (int i = 0; i < g_.nodes[id].n_inputs; ++i)
         if (depends_[g_.nodes[id].inputs[i].node]) depends_[id] = true;
+    if (arrays_.front().array == kNoId) take_followers();
+  }
+
+  /// Operations at the lanes of last states and of what does not depend on the kernel, which end in results that are
+  /// asked for: they are computed behind the loops.
+  void take_followers() {
+    std::vector<bool> ends(g_.nodes.size(), true);  // read by nobody else
+    const auto follows = [&](NodeId id) {
+      return depends_[id] && !own_[id] && ends[id] && f_.op_class(id) == OpClass::Map && is_pure(g_.nodes[id].op) &&
+             g_.nodes[id].mode == mode() && squeeze(g_.shape(id)) == out_.lanes;
+    };
+    for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;)
+      for (int i = 0; i < g_.nodes[id].n_inputs && !follows(id); ++i) ends[g_.nodes[id].inputs[i].node] = false;
+    for (NodeId id = 0; id < g_.nodes.size(); ++id) {
+      const GraphNode& n = g_.nodes[id];
+      own_[id] = own_[id] || (follows(id) && std::all_of(n.inputs, n.inputs + n.n_inputs, [&](const GraphEdge& e) {
+                                return own_[e.node] || !depends_[e.node];
+                              }));
+    }
   }
 
   /// The kernel's nodes that the rest of the graph reads: all from the roots on that is not the kernel's own. Nodes

@@ -90,9 +90,8 @@ class Orbits {
   std::unordered_map<NodeId, Place> places_;
 };
 
-/// Chains of `fewest` operations and more whose last states are read by others, without nodes that are `taken`. Work is
-/// linear in the graph.
-std::vector<Layers> find_chains(const FusionGraph& f, std::int64_t fewest, const std::vector<bool>& taken);
+/// Chains whose last states are read by others, without nodes that are `taken`. Work is linear in the graph.
+std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& taken);
 
 /// The layers of an array, the axis along which they lie found by its last update. Nothing where it has none.
 std::optional<Layers> find_layers(const FusionGraph& f, NodeId array);

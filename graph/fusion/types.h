@@ -62,9 +62,9 @@ struct Limits {
   int steps = 16;                 ///< of a chain in one kernel; none below three
   int window = 256;               ///< groups a legality search may visit
   std::int64_t row_column = 128;  ///< shortest axes of a row-and-column group; 0: there are none
-  std::int64_t row = 16384;    ///< longest row of a row group that a core or a thread block holds; clusters hold more
-  int levels = 1;              ///< 0: recurrences are not found
-  std::int64_t chained = 256;  ///< operations of a chain of states, at least: fewer are a formula
+  std::int64_t row = 16384;   ///< longest row of a row group that a core or a thread block holds; clusters hold more
+  int levels = 1;             ///< 0: recurrences are not found
+  std::size_t chained = 256;  ///< operations of a chain of states, at least: fewer are a formula
   std::size_t kept = std::size_t{32} << 10;  ///< bytes that a lane of a recurrence keeps: small stacks hold two lanes
   std::size_t numbers = 256;                 ///< of all levels that a recurrence takes as parameters
   bool fuses = true;  ///< false: every scheduled node is its own group, the unfused twin of the tests

@@ -129,8 +129,9 @@ class PlanMaker {
     limits.fuses = switches_.fusion;
     if (target_.is_cuda()) limits.row *= target_.max_cluster;
     if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
-    if (target_.is_cuda()) limits.unrelated *= 2;               // together they fill more of the machine
-    if (target_.is_cuda()) limits.chained = limits.statements;  // a kernel has steps of its own
+    if (target_.is_cuda()) limits.unrelated *= 2;  // together they fill more of the machine
+    if (target_.is_cuda())
+      limits.chained = static_cast<std::size_t>(limits.statements);  // a kernel has steps of its own
     if (!switches_.steps) limits.steps = 0;
     if (!switches_.row_column) limits.row_column = 0;
     if (!switches_.levels) limits.levels = 0;

@@ -36,7 +36,7 @@ inline const graph::Target& target(const char* name = "sm_90") { return *graph::
 inline Lowered lowered(const Maker& m, const char* target_name = "sm_90") {
   graph::verify(m.g);
   graph::Limits limits;
-  limits.levels = 0;  // formulas that repeat themselves are one
+  limits.chained = m.g.nodes.size() + 1;  // formulas that repeat themselves are one
   const graph::Fusion f = graph::fuse(m.g, target(target_name), limits);
   REQUIRE(f.groups.size() == 1);
   std::vector<GraphEdge> outputs = m.g.roots;
