@@ -9,9 +9,10 @@
 namespace tarry::graph {
 namespace {
 
-constexpr std::size_t kMostAlike = 4;    ///< statements of a step that look the same
-constexpr std::size_t kMostChains = 64;  ///< that are looked at
-constexpr int kDepth = 3;                ///< of what is compared of a statement and its inputs
+constexpr std::size_t kMostAlike = 4;  ///< statements of a step that look the same
+constexpr std::size_t kMostChains = 32;
+constexpr int kMostEnds = 256;  ///< last states that are looked at
+constexpr int kDepth = 3;       ///< of what is compared of a statement and its inputs
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   a ^= b + 0x9e3779b97f4a7c15U + (a << 12) + (a >> 4);
@@ -53,6 +54,18 @@ std::vector<NodeId> evenly_apart(const Forms& forms, const std::vector<NodeId>& 
   return run;
 }
 
+/// True if a node needs an earlier one. The work is linear in the nodes between them.
+bool needs(const Graph& g, NodeId later, NodeId earlier) {
+  std::vector<bool> needed(later - earlier + 1);
+  needed.back() = true;
+  for (NodeId id = later; id > earlier; --id) {
+    if (!needed[id - earlier]) continue;
+    for (int i = 0; i < g.nodes[id].n_inputs; ++i)
+      if (const NodeId input = g.nodes[id].inputs[i].node; input >= earlier) needed[input - earlier] = true;
+  }
+  return needed.front();
+}
+
 }  // namespace
 
 std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& taken) {
@@ -70,8 +83,11 @@ std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& t
   for (const GraphEdge& r : g.roots) ends[r.node] = true;
   for (NodeId id = 0; id < g.nodes.size(); ++id)
     for (int i = 0; i < g.nodes[id].n_inputs && !repeats(id); ++i) ends[g.nodes[id].inputs[i].node] = true;
+  std::vector<bool> in_chain(g.nodes.size());
+  int looked = 0;
   for (auto id = static_cast<NodeId>(g.nodes.size()); id-- > 0 && chains.size() < kMostChains;) {
-    if (!ends[id] || !repeats(id)) continue;
+    if (!ends[id] || in_chain[id] || !repeats(id)) continue;
+    if (++looked > kMostEnds) break;
     const std::vector<NodeId>& same = alike.at(forms.deep[id]);
     const auto end = static_cast<std::size_t>(std::ranges::lower_bound(same, id) - same.begin());
     if (end >= same.size() || same[end] != id) continue;
@@ -80,11 +96,12 @@ std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& t
       run = evenly_apart(forms, same, end, every);
       if (2 * every * run.size() > end) break;  // most of them
     }
-    if (run.size() < static_cast<std::size_t>(Orbits::kFewestLevels)) continue;
+    if (run.size() < static_cast<std::size_t>(Orbits::kFewestLevels) || !needs(g, id, run[run.size() - 2])) continue;
     Layers layers;
     const Dims& shape = g.shape(id);
     layers.lanes = squeeze(shape);
     for (const NodeId level : run) {
+      in_chain[level] = true;
       Source s{{level, 0}, {}, shape};
       int lane = 0;
       for (const std::int64_t extent : shape) s.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
