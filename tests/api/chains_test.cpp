@@ -96,6 +96,28 @@ TEST_CASE("chains: states that read each other are one loop, whichever is new al
   });
 }
 
+TEST_CASE("chains: a walk, how often it moved and the sum of its places are one kernel", "[chains]") {
+  on_every_device([](ta::Device) {
+    const ta::Array z = noise({200, 300}, 1), u = noise({200, 300}, 2);
+    for (const std::int64_t steps : {100, 200}) {
+      const ta::Counters c = check_program([&](const Pause& pause) {
+        ta::Array x = ta::zeros({300}, ta::float64), moved = x, sum = x;
+        const auto density = [](const ta::Array& at) { return at * at - 0.25 * ta::square(ta::square(at)); };
+        for (std::int64_t t = 0; t < steps; ++t) {
+          const ta::Array next = x + 0.8 * (z(t) - 1.0), accepted = ta::log(u(t)) < density(next) - density(x);
+          x = ta::where(accepted, next, x);
+          moved = moved + ta::astype(accepted, ta::float64);
+          sum = sum + x;
+          pause(x), pause(moved), pause(sum);
+        }
+        return std::vector{x, moved, sum};
+      });
+      CHECK(c.kernels == 1);
+      CHECK(bytes(c) == c.bytes_lower_bound);
+    }
+  });
+}
+
 TEST_CASE("chains: rounds of a formula that needs no memory", "[chains]") {
   on_every_device([](ta::Device) {
     const ta::Array re = noise({200}, 1) - 1.5, im = noise({200}, 2) - 1.0;
