@@ -93,7 +93,7 @@ class RecurrenceWriter {
             fmt::format("p->{} * {}", slot_name({SlotKind::Scalar, ir_.arrays[h].extent}), lanes_));
   }
 
-  /// What carries the value of which `last` is the last level, behind its loop; kNone: nothing does.
+  /// The carried value that is, behind its loop, the last level that `last` asks for; kNone: there is none.
   [[nodiscard]] Value carrier(Value last) const {
     const Value value = ir_.instrs[last].args[0];
     const auto in_loop = [&](const Instr& in) {

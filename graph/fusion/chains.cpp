@@ -102,10 +102,7 @@ std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& t
     layers.lanes = squeeze(shape);
     for (const NodeId level : run) {
       in_chain[level] = forms.deep[level] == forms.deep[id];
-      Source s{{level, 0}, {}, shape};
-      int lane = 0;
-      for (const std::int64_t extent : shape) s.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
-      layers.levels.push_back(s);
+      layers.levels.push_back({{level, 0}, at_lanes(shape), shape});
     }
     chains.push_back(std::move(layers));
   }

@@ -393,8 +393,7 @@ class KernelMaker {
     v.kind = Kind::Store;
     v.edge = e;
     v.shape = g_.shape(e.node);
-    int lane = 0;
-    for (const std::int64_t extent : v.shape) v.map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+    v.map = at_lanes(v.shape);
     ok_ = squeeze(v.shape) == out_.lanes;
     if (!ok_) return;
     v.steps = Dims::filled(v.map.size, 0);

@@ -329,6 +329,13 @@ void fill(Layers& layers, const Filled& piece) {
 
 }  // namespace
 
+IndexMap at_lanes(const Dims& shape) {
+  IndexMap map;
+  int lane = 0;
+  for (const std::int64_t extent : shape) map.push_back(extent == 1 ? AxisMap{-1, 0, 0} : AxisMap{lane++, 0, 1});
+  return map;
+}
+
 std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
   const Graph& g = f.g;
   const Dims& shape = g.shape(array);

@@ -90,6 +90,9 @@ class Orbits {
   std::unordered_map<NodeId, Place> places_;
 };
 
+/// Coordinates of the lanes -> dimensions of an array that has a value for each lane.
+IndexMap at_lanes(const Dims& shape);
+
 /// Chains whose last states are read by others, without nodes that are `taken`. Work is linear in the graph.
 std::vector<Layers> find_chains(const FusionGraph& f, const std::vector<bool>& taken);
 

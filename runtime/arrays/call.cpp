@@ -39,17 +39,17 @@ std::size_t bytes_of(const Call::Result& r) {
 }
 
 /// Code of the user's that ran for an evaluate at `where` enters the history and the dumps. `took` is empty where
-/// nothing waited for it; a kernel has a text, and a head for its file.
+/// nothing waited for it; a kernel has a text, and a head() for its file.
+template <class Head>
 void note_run(const OwnCode& code, std::span<const Edge> inputs, std::span<const Call::Result> results,
-              std::optional<std::chrono::nanoseconds> took, Where where, std::string_view head = {},
-              std::string_view source = {}) {
+              std::optional<std::chrono::nanoseconds> took, Where where, std::string_view source, const Head& head) {
   std::int64_t read = 0, written = 0;
   for (const Edge& e : inputs) read += graph::bytes_of(*e.node());
   for (const Call::Result& r : results) written += static_cast<std::int64_t>(bytes_of(r));
   const std::shared_ptr<KernelSums> sums = enter_history(code);
   sums->launched(read, written);
   if (took) sums->ran(*took);
-  if (const std::unique_ptr<Dump> dump = Dump::start("evaluate", where)) dump->index(code, head, source);
+  if (const std::unique_ptr<Dump> dump = Dump::start("evaluate", where)) dump->index(code, head(), source);
 }
 
 Shape shape_of(std::span<const std::int64_t> extents) {
@@ -79,7 +79,8 @@ class HostCall final : public Call {
     const auto start = std::chrono::steady_clock::now();
     f_(in, out);
     const auto took = std::chrono::steady_clock::now() - start;
-    note_run({called(), recorded_, cpu, backend(cpu).target().name, ""}, inputs, results(), took, where);
+    note_run({called(), recorded_, cpu, backend(cpu).target().name, ""}, inputs, results(), took, where, "",
+             [] { return std::string(); });
     for (std::size_t i = 0; i < values.size(); ++i)
       if (results()[i].dtype == bool_) normalise_bools(values[i]->buffer->data, bytes_of(results()[i]));
     return values;
@@ -170,7 +171,7 @@ class KernelCall final : public Call {
     for (const std::shared_ptr<graph::Storage>& v : values) v->buffer->last_write = ticket;
     note_run({called(), recorded_, device_, b.target().name, wanted.key.hash().hex(), hit_of(kernel.hit),
               kernel.compile_seconds},
-             inputs, results(), took, where, head(), source_);
+             inputs, results(), took, where, source_, [this] { return head(); });
     return values;
   } catch (const CompileError& e) {
     rethrow(e, called(), where, e.what());

@@ -1,44 +1,15 @@
 // Chains of states, each computed from the one before, of which a program keeps the last: values, kernels and bytes,
 // beside the same with an evaluation at each step.
-#include <functional>
-#include <random>
 #include <vector>
 
 #include "tests/helpers/devices.h"
 #include "tests/helpers/fake_backend.h"
-#include "tests/helpers/same_bits.h"
+#include "tests/helpers/stepwise.h"
 
 namespace ta = tarry;
 using namespace tarry::test;
 
 namespace {
-
-ta::Array noise(const std::vector<std::int64_t>& shape, unsigned seed) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  std::vector<double> v(static_cast<std::size_t>(count));
-  std::mt19937 random(seed);
-  for (double& x : v) x = std::uniform_real_distribution<double>(0.5, 1.5)(random);
-  return ta::asarray(v, shape);
-}
-
-using Pause = std::function<void(const ta::Array&)>;
-using Program = std::function<std::vector<ta::Array>(const Pause&)>;
-
-/// A program gives the same bits at once and step by step; returns the counters of the former.
-ta::Counters check_program(const Program& program) {
-  const std::vector<ta::Array> now = program([](const ta::Array&) {});
-  const ta::Counters c = ta::evaluate(now).counters();
-  const std::vector<ta::Array> apart = program([](const ta::Array& x) { ta::evaluate(x); });
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const std::vector<double> x = now[i].to_vector<double>(), y = apart[i].to_vector<double>();
-    REQUIRE(x.size() == y.size());
-    for (std::size_t k = 0; k < x.size(); ++k) CHECK(same_bits<double>(x[k], y[k]));
-  }
-  return c;
-}
-
-std::int64_t bytes(const ta::Counters& c) { return c.bytes_read + c.bytes_written; }
 
 ta::Array langevin(ta::Array x, const ta::Array& noise, std::int64_t steps, const Pause& pause = {}) {
   for (std::int64_t t = 0; t < steps; ++t) {
