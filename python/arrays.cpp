@@ -25,7 +25,7 @@ HostBytes bytes_of(const Array& x) {
 }
 
 std::string text_of(const Array& x) {
-  const Printed printed(x, line());
+  const Printed printed(x, here());
   std::ostringstream out;
   const Unlocked unlocked;
   out << printed;
@@ -47,7 +47,7 @@ std::string with_commas(const std::string& text, std::size_t indent) {
 }
 
 std::string representation(const Array& x) {
-  if (!x.is_evaluated(line())) return x.repr(line());
+  if (!x.is_evaluated(here())) return x.repr(here());
   return "Array(" + with_commas(text_of(x), 6) + ", dtype=" + std::string(name(x.dtype())) + ")";
 }
 
@@ -100,7 +100,7 @@ nb::tuple reduced(nb::handle self, int protocol) {
                         nb::make_tuple(data, dtype_object(x.dtype()), shape_tuple(x.shape())));
 }
 
-Device concrete(Device device) { return device == Device{} ? default_device(line()) : device; }
+Device concrete(Device device) { return device == Device{} ? default_device(here()) : device; }
 
 }  // namespace
 
@@ -117,25 +117,25 @@ ArrayClass bind_arrays(nb::module_& m) {
       "values, computes all that was recorded as a few fused kernels.");
   array_type = reinterpret_cast<PyTypeObject*>(array.ptr());
   array.def_prop_ro(
-           "shape", [](const Array& x) { return shape_tuple(x.shape(line())); }, document("shape"))
+           "shape", [](const Array& x) { return shape_tuple(x.shape(here())); }, document("shape"))
       .def_prop_ro(
-          "ndim", [](const Array& x) { return x.ndim(line()); }, document("ndim"))
+          "ndim", [](const Array& x) { return x.ndim(here()); }, document("ndim"))
       .def_prop_ro(
-          "size", [](const Array& x) { return x.size(line()); }, document("size"))
+          "size", [](const Array& x) { return x.size(here()); }, document("size"))
       .def_prop_ro(
-          "dtype", [](const Array& x) { return x.dtype(line()); }, document("dtype"))
+          "dtype", [](const Array& x) { return x.dtype(here()); }, document("dtype"))
       .def_prop_ro(
           "itemsize", [](const Array& x) { return itemsize(x.dtype()); }, "Bytes of an element.")
       .def_prop_ro(
           "nbytes", [](const Array& x) { return x.size() * static_cast<std::int64_t>(itemsize(x.dtype())); },
           "Bytes of all elements.")
       .def_prop_ro(
-          "device", [](const Array& x) { return concrete(x.device(line())); },
+          "device", [](const Array& x) { return concrete(x.device(here())); },
           "Where the array is placed or its values are; of others the device that will compute them.")
       .def_prop_ro(
-          "is_evaluated", [](const Array& x) { return x.is_evaluated(line()); }, document("is_evaluated"))
+          "is_evaluated", [](const Array& x) { return x.is_evaluated(here()); }, document("is_evaluated"))
       .def(
-          "to_device", [](const Array& x, Device device, nb::handle) { return to_device(x, device, line()); },
+          "to_device", [](const Array& x, Device device, nb::handle) { return to_device(x, device, here()); },
           "device"_a, nb::kw_only(), "stream"_a = nb::none(), document("to_device"))
       .def(
           "item",
@@ -146,7 +146,7 @@ ArrayClass bind_arrays(nb::module_& m) {
               raise(PyExc_TypeError, "item takes the place of an element, as integers");
             const bool flat = places.size() == 1 && x.ndim() != 1;
             const std::vector<Index> indices(places.begin(), places.end());
-            return item_of(index(flat ? reshape(x, {-1}, line()) : x, indices, here()));
+            return item_of(index(flat ? reshape(x, {-1}, here()) : x, indices, here()));
           },
           "The value of an array of one element, or of the element at a place, as a Python number. Evaluates.\n\n"
           "A place is an index for each axis, or the number of the element in row-major order.")
@@ -161,7 +161,7 @@ ArrayClass bind_arrays(nb::module_& m) {
       .def(
           "copy", [](const Array& x) { return x; }, "An array with the same values.")
       .def(
-          "astype", [](const Array& x, Dtype dtype, bool) { return astype(x, dtype, line()); }, "dtype"_a,
+          "astype", [](const Array& x, Dtype dtype, bool) { return astype(x, dtype, here()); }, "dtype"_a,
           nb::kw_only(), "copy"_a = true, document("astype"))
       .def(
           "fill", [](Array& x, Value value) { x.set({ellipsis}, value.operand(here())); }, "value"_a,

@@ -36,7 +36,7 @@ std::function<void(const WarmProgress&)> shown_by(nb::handle call) {
 }
 
 WarmReport warmed(const std::vector<std::string>& manifests, const WarmOptions& options) {
-  const std::source_location where = line();
+  Where where = here();
   const nb::gil_scoped_release unlocked;
   return warm(manifests, options, where);
 }
@@ -51,7 +51,7 @@ void bind_warm(nb::module_& m) {
       .def("__enter__",
            [](nb::handle self) {
              auto* const block = nb::inst_ptr<RecordingBlock>(self);
-             block->recording.emplace(block->file, line());
+             block->recording.emplace(block->file, here());
              return nb::borrow(self);
            })
       .def("__exit__", [](RecordingBlock& self, const nb::args&) { self.recording.reset(); });
@@ -108,11 +108,11 @@ void bind_caches(nb::module_& m) {
       .def_ro("component", &CacheMiss::component)
       .def_ro("nearest", &CacheMiss::nearest)
       .def_ro("explanation", &CacheMiss::explanation);
-  m.def("cache_counters", [] { return cache_counters(line()); }, document("cache_counters"));
+  m.def("cache_counters", [] { return cache_counters(here()); }, document("cache_counters"));
   m.def(
       "cache_misses",
       [] {
-        const std::source_location where = line();
+        Where where = here();
         const nb::gil_scoped_release unlocked;
         return cache_misses(where);
       },

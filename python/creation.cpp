@@ -53,7 +53,7 @@ class Nested {
     std::vector<unsigned char> bytes(values_.size() * itemsize(made));
     for (std::size_t i = 0; i < values_.size(); ++i) put(bytes.data() + i * itemsize(made), made, values_[i], where);
     const Array x = detail::copy_in(bytes.data(), made, Shape(shape_), where);
-    return fraction ? astype(x, stored, line()) : x;
+    return fraction ? astype(x, stored, here()) : x;
   }
 
  private:
@@ -119,10 +119,10 @@ class Nested {
 Array stacked(nb::handle sequence, MaybeDtype dtype) {
   std::vector<Array> parts;
   for (const nb::handle each : nb::iter(sequence)) parts.push_back(to_array(each, dtype));
-  return stack(parts, 0, line());
+  return stack(parts, 0, here());
 }
 
-Array cast_to(Array x, MaybeDtype dtype) { return dtype && x.dtype() != *dtype ? astype(x, *dtype, line()) : x; }
+Array cast_to(Array x, MaybeDtype dtype) { return dtype && x.dtype() != *dtype ? astype(x, *dtype, here()) : x; }
 
 Array of_sequence(nb::handle o, MaybeDtype dtype) {
   const Nested nested(o);
@@ -141,7 +141,7 @@ nb::object made(nb::handle o, MaybeDtype dtype, const MaybeDevice& device, std::
     if (same && !copy.value_or(false)) return nb::borrow(o);
     if (never && dtype && *dtype != x.dtype()) refuse_without_copy("another dtype");
     const Array y = cast_to(x, dtype);
-    return object(device ? to_device(y, *device, line()) : y);
+    return object(device ? to_device(y, *device, here()) : y);
   }
   if (never && is_foreign_array(o.ptr())) return object(borrowed(o, dtype));
   if (never) refuse_without_copy("Python's numbers");
@@ -152,10 +152,10 @@ Array filled(const Shape& shape, Value& value, MaybeDtype dtype) {
   const auto scalar = number(value.handle().ptr());
   if (!scalar) {
     const Array& x = value.array();
-    return broadcast_to(cast_to(x, dtype), shape, line());
+    return broadcast_to(cast_to(x, dtype), shape, here());
   }
   if (!dtype && scalar->kind() == Scalar::Kind::Float) dtype = default_float();
-  return full(shape, *scalar, dtype, line());
+  return full(shape, *scalar, dtype, here());
 }
 
 Scalar plain_number(nb::handle o) {
@@ -176,9 +176,9 @@ Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype
   const auto fraction = [](Scalar s) { return s.kind() == Scalar::Kind::Float; };
   if (!dtype && (fraction(from) || fraction(to) || fraction(by))) dtype = default_float();
   if (dtype && is_integral(*dtype) && (fraction(from) || fraction(to) || fraction(by))) {
-    return astype(arange(from, to, by, float64, line()), *dtype, line());
+    return astype(arange(from, to, by, float64, here()), *dtype, here());
   }
-  return arange(from, to, by, dtype, line());
+  return arange(from, to, by, dtype, here());
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ std::vector<Array> open_grid(std::vector<Array> arrays, bool crossed) {
     std::vector<std::int64_t> shape(arrays.size(), 1);
     const bool swapped = crossed && arrays.size() > 1 && i < 2;
     shape[swapped ? 1 - i : i] = -1;
-    arrays[i] = reshape(arrays[i], Shape(std::move(shape)), line());
+    arrays[i] = reshape(arrays[i], Shape(std::move(shape)), here());
   }
   return arrays;
 }
@@ -245,13 +245,13 @@ void bind_creation(nb::module_& m, ArrayClass&) {
     m.def(
         name,
         [f](const Shape& shape, MaybeDtype dtype, MaybeDevice device) {
-          return placed(device, [&] { return f(shape, dtype, line()); });
+          return placed(device, [&] { return f(shape, dtype, here()); });
         },
         "shape"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), doc);
     m.def(
         like,
         [f_like](Value x, MaybeDtype dtype, MaybeDevice device) {
-          return placed(device, [&] { return f_like(x.array(), dtype, line()); });
+          return placed(device, [&] { return f_like(x.array(), dtype, here()); });
         },
         "x"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), doc);
   };
@@ -269,14 +269,14 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       "linspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device, bool endpoint) {
         const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
-        return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, line()); });
+        return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, here()); });
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
       "endpoint"_a = true, document("linspace"));
   m.def(
       "eye",
       [](std::int64_t rows, std::optional<std::int64_t> columns, const Whole& k, MaybeDtype dtype, MaybeDevice device) {
-        return placed(device, [&] { return eye(rows, {columns.value_or(-1), diagonal_of(k), dtype}, line()); });
+        return placed(device, [&] { return eye(rows, {columns.value_or(-1), diagonal_of(k), dtype}, here()); });
       },
       "n_rows"_a, "n_cols"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(),
       document("eye"));
@@ -284,14 +284,14 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       "logspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, double base, MaybeDtype dtype) {
         return logspace(plain_number(start), plain_number(stop), num,
-                        {.base = base, .dtype = dtype ? *dtype : default_float()}, line());
+                        {.base = base, .dtype = dtype ? *dtype : default_float()}, here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
   m.def(
       "geomspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, MaybeDtype dtype) {
         const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
-        return geomspace(plain_number(start), plain_number(stop), num, options, line());
+        return geomspace(plain_number(start), plain_number(stop), num, options, here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(),
       document("geomspace"));
@@ -301,14 +301,14 @@ void bind_creation(nb::module_& m, ArrayClass&) {
         if (indexing != "xy" && indexing != "ij") raise(PyExc_ValueError, "indexing is xy or ij");
         if (sparse) return nb::list(tuple_of(open_grid(arrays_of(arrays), indexing == "xy")));
         return nb::list(
-            tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, line())));
+            tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, here())));
       },
       "arrays"_a, nb::kw_only(), "indexing"_a = "xy", "sparse"_a = false, document("meshgrid"));
   m.def(
-      "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
+      "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), here()); }, "x"_a, "k"_a = 0,
       document("tril"));
   m.def(
-      "triu", [](Value x, const Whole& k) { return triu(x.array(), diagonal_of(k), line()); }, "x"_a, "k"_a = 0,
+      "triu", [](Value x, const Whole& k) { return triu(x.array(), diagonal_of(k), here()); }, "x"_a, "k"_a = 0,
       document("triu"));
 }
 

@@ -19,10 +19,10 @@ namespace {
 
 /// The attribute of arrays on a GPU; others do not have it.
 nb::dict exported(const Array& x) {
-  const Device device = x.device() == Device{} ? default_device(line()) : x.device();
+  const Device device = x.device() == Device{} ? default_device(here()) : x.device();
   if (device.kind != DeviceKind::Cuda) raise(PyExc_AttributeError, "the array is not on a GPU");
   if (x.dtype() == bfloat16) raise(PyExc_AttributeError, "there is no type string for bfloat16");
-  const std::source_location where = line();
+  Where where = here();
   const Array arrays[] = {x};
   {
     const Unlocked unlocked;
@@ -49,9 +49,9 @@ nb::dict exported(const Array& x) {
 
 /// The GPU that new arrays are placed on; the first where they are placed on none.
 Device gpu() {
-  const Device placed = empty({0}, {}, line()).device();
-  const Device usual = placed == Device{} ? default_device(line()) : placed;
-  return usual.kind == DeviceKind::Cuda ? usual : cuda(0, line());
+  const Device placed = empty({0}, {}, here()).device();
+  const Device usual = placed == Device{} ? default_device(here()) : placed;
+  return usual.kind == DeviceKind::Cuda ? usual : cuda(0, here());
 }
 
 template <class T>
@@ -68,7 +68,7 @@ Array adopted(nb::handle o, const CudaArrayInterface& view, Device device) {
     release_later([](void* object) { Py_DECREF(static_cast<PyObject*>(object)); }, owner);
   };
   try {
-    return from_cuda_array_interface(view, device, options, line());
+    return from_cuda_array_interface(view, device, options, here());
   } catch (...) {
     o.dec_ref();
     throw;
@@ -92,7 +92,7 @@ Array import_cuda(nb::handle o) {
   view.stream = pointer(entry(shown, "stream", std::uintptr_t{0}));
   const Device device = gpu();
   const Array x = adopted(o, view, device);
-  const std::vector<Device> there = devices(line());
+  const std::vector<Device> there = devices(here());
   if (std::ranges::find(there, device) == there.end())
     throw DeviceError("asarray", here(), class_name(o) + " lies on a GPU, and this process has no " + device.str());
   return x;

@@ -17,11 +17,11 @@ Array other_floats(Value& v, const Array& beside) {
 
 /// Slopes along one axis: of points a distance apart, or at these places.
 Array slope(const Array& y, nb::handle spacing, int axis) {
-  if (const auto distance = number(spacing.ptr())) return gradient(y, {axis, distance->to_double()}, line());
+  if (const auto distance = number(spacing.ptr())) return gradient(y, {axis, distance->to_double()}, here());
   Value places(spacing);
   const Array x = other_floats(places, y);
-  if (x.ndim() != 0) return gradient(y, x, axis, line());
-  return divide({gradient(y, {axis, 1}, line()), here()}, {x, here()});
+  if (x.ndim() != 0) return gradient(y, x, axis, here());
+  return divide({gradient(y, {axis, 1}, here()), here()}, {x, here()});
 }
 
 /// NumPy's gradient: an array for each axis, or the one array of an only axis.
@@ -46,11 +46,11 @@ nb::object slopes(Value f, const nb::args& spacings, nb::handle axis) {
 }
 
 Array area(Value& y, Value& x, double dx, int axis) {
-  if (x.is_none()) return trapezoid(y.array(), {axis, dx}, line());
-  return trapezoid(y.array(), other_floats(x, y.array()), axis, line());
+  if (x.is_none()) return trapezoid(y.array(), {axis, dx}, here());
+  return trapezoid(y.array(), other_floats(x, y.array()), axis, here());
 }
 
-Array rounded(const Array& x, int decimals) { return decimals == 0 ? round(x, line()) : round(x, decimals, line()); }
+Array rounded(const Array& x, int decimals) { return decimals == 0 ? round(x, here()) : round(x, decimals, here()); }
 
 void bind_numbers(nb::module_& m, ArrayClass& array) {
   m.def(
@@ -67,12 +67,12 @@ void bind_numbers(nb::module_& m, ArrayClass& array) {
   m.def(
       "nan_to_num",
       [](Value x, bool, double nan, std::optional<double> posinf, std::optional<double> neginf) {
-        return nan_to_num(x.array(), {nan, posinf, neginf}, line());
+        return nan_to_num(x.array(), {nan, posinf, neginf}, here());
       },
       "x"_a, "copy"_a = true, "nan"_a = 0.0, "posinf"_a = nb::none(), "neginf"_a = nb::none(), document("nan_to_num"));
-  using Unary = Array (*)(const Array&, std::source_location);
+  using Unary = Array (*)(const Array&, Where);
   const auto unary = [&m](const char* name, Unary f) {
-    m.def(name, [f](Value x) { return f(x.array(), line()); }, "x"_a, document(name));
+    m.def(name, [f](Value x) { return f(x.array(), here()); }, "x"_a, document(name));
   };
   unary("cbrt", &cbrt);
   unary("deg2rad", &deg2rad);
@@ -104,7 +104,7 @@ void bind_curves(nb::module_& m, ArrayClass& array) {
       "interp",
       [](Value x, Value xp, Value fp, std::optional<double> left, std::optional<double> right) {
         const Array &points = xp.array(), values = other_floats(fp, points);
-        return interp(other_floats(x, points), points, values, {left, right}, line());
+        return interp(other_floats(x, points), points, values, {left, right}, here());
       },
       "x"_a, "xp"_a, "fp"_a, "left"_a = nb::none(), "right"_a = nb::none(), document("interp"));
   m.def("gradient", &slopes, "f"_a, "spacings"_a, "axis"_a = nb::none(),

@@ -57,14 +57,14 @@ void bind_devices(nb::module_& m) {
       .def("__reduce__",
            [m](const DeviceObject& d) { return nb::make_tuple(m.attr("Device"), nb::make_tuple(d.device.str())); });
   m.attr("cpu") = nb::cast(DeviceObject{cpu});
-  m.def("cuda", [](int index) { return cuda(index, line()); }, "index"_a = 0, document("cuda"));
-  m.def("devices", [] { return devices(line()); }, document("devices"));
-  m.def("default_device", [] { return default_device(line()); }, document("default_device"));
-  m.def("describe_system", [] { return describe_system(line()); }, document("describe_system"));
+  m.def("cuda", [](int index) { return cuda(index, here()); }, "index"_a = 0, document("cuda"));
+  m.def("devices", [] { return devices(here()); }, document("devices"));
+  m.def("default_device", [] { return default_device(here()); }, document("default_device"));
+  m.def("describe_system", [] { return describe_system(here()); }, document("describe_system"));
   m.def(
       "synchronize",
       [] {
-        const std::source_location where = line();
+        Where where = here();
         const nb::gil_scoped_release unlocked;
         synchronize(where);
       },
@@ -78,16 +78,16 @@ void bind_devices(nb::module_& m) {
       .def_ro("limit", &MemoryStats::limit)
       .def_ro("requests", &MemoryStats::requests)
       .def_ro("allocations", &MemoryStats::allocations)
-      .def("__repr__", [](const MemoryStats& s) { return s.str(line()); });
+      .def("__repr__", [](const MemoryStats& s) { return s.str(here()); });
   m.def(
-      "memory_stats", [](Device device) { return memory_stats(device, line()); }, "device"_a = "unplaced",
+      "memory_stats", [](Device device) { return memory_stats(device, here()); }, "device"_a = "unplaced",
       document("memory_stats"));
   m.def(
-      "reset_memory_peak", [](Device device) { reset_memory_peak(device, line()); }, "device"_a = "unplaced",
+      "reset_memory_peak", [](Device device) { reset_memory_peak(device, here()); }, "device"_a = "unplaced",
       document("reset_memory_peak"));
-  m.def("trim", [](Device device) { trim(device, line()); }, "device"_a = "unplaced", document("trim"));
+  m.def("trim", [](Device device) { trim(device, here()); }, "device"_a = "unplaced", document("trim"));
   m.def(
-      "set_memory_limit", [](Device device, std::int64_t bytes) { set_memory_limit(device, bytes, line()); },
+      "set_memory_limit", [](Device device, std::int64_t bytes) { set_memory_limit(device, bytes, here()); },
       "device"_a, "bytes"_a, document("set_memory_limit"));
 }
 

@@ -47,7 +47,7 @@ Array import_capsule(const nb::object& capsule, dlpack::Options options) {
   auto wrapped = std::make_unique<Wrapped<Tensor>>(Wrapped<Tensor>{*tensor, tensor});
   wrapped->shown.manager_ctx = wrapped.get();
   wrapped->shown.deleter = [](Tensor* self) { release_later(&Wrapped<Tensor>::give_back, self->manager_ctx); };
-  Array x = from_dlpack(&wrapped->shown, options, line());
+  Array x = from_dlpack(&wrapped->shown, options, here());
   PyCapsule_SetName(capsule.ptr(), kUsedName<Tensor>);
   (void)wrapped.release();
   return x;
@@ -62,7 +62,7 @@ void delete_capsule(PyObject* capsule) {
 
 template <class Tensor>
 nb::object export_capsule(const Array& x, dlpack::Options options, bool writable) {
-  const std::source_location where = line();
+  Where where = here();
   Tensor* const tensor = [&] {
     const Unlocked unlocked;
     return to_dlpack<Tensor>(x, options, where);
@@ -104,7 +104,7 @@ nb::object to_capsule(const Array& x, std::optional<std::int64_t> stream,
     if (dl_device->first != kHost || (copy.has_value() && !*copy)) {
       raise(PyExc_BufferError, "the array is on " + x.device().str() + "; move it with to_device");
     }
-    shown = to_device(x, cpu, line());
+    shown = to_device(x, cpu, here());
   }
   const bool fresh = copy.value_or(false);
   if (fresh) shown = copied(shown);
@@ -130,7 +130,7 @@ nb::object from(nb::handle o, std::optional<Device> device, std::optional<bool> 
   if (device && x.device() != *device) {
     const bool moves = x.device() != Device{};  // an array that was never placed is where it is wanted
     if (moves && copy.has_value() && !*copy) raise(PyExc_ValueError, "another device takes a copy, and copy is False");
-    x = to_device(x, *device, line());
+    x = to_device(x, *device, here());
   }
   return object(std::move(x));
 }

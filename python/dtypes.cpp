@@ -54,7 +54,7 @@ std::optional<Dtype> numpy_dtype(nb::handle o) {
 }
 
 bool is_kind(Dtype dtype, nb::handle kind) {
-  if (PyUnicode_Check(kind.ptr())) return isdtype(dtype, nb::cast<std::string_view>(kind), line());
+  if (PyUnicode_Check(kind.ptr())) return isdtype(dtype, nb::cast<std::string_view>(kind), here());
   if (PyTuple_Check(kind.ptr())) {
     for (const nb::handle each : nb::cast<nb::tuple>(kind))
       if (is_kind(dtype, each)) return true;
@@ -98,7 +98,7 @@ Dtype common(const nb::args& values) {
     else
       operands.emplace_back(dtype_of_value(v));
   }
-  return result_type(operands, line());
+  return result_type(operands, here());
 }
 
 }  // namespace
@@ -163,10 +163,10 @@ void bind_dtypes(nb::module_& m) {
       .def_ro("min", &IntegerInfo::min)
       .def_ro("dtype", &IntegerInfo::dtype);
   m.def(
-      "finfo", [](nb::handle type) { return finfo(dtype_of_value(type), line()); }, "type"_a,
+      "finfo", [](nb::handle type) { return finfo(dtype_of_value(type), here()); }, "type"_a,
       "The limits of a floating dtype, or of an array's.");
   m.def(
-      "iinfo", [](nb::handle type) { return iinfo(dtype_of_value(type), line()); }, "type"_a,
+      "iinfo", [](nb::handle type) { return iinfo(dtype_of_value(type), here()); }, "type"_a,
       "The limits of an integer dtype, or of an array's.");
   m.def(
       "isdtype", [](Dtype dtype, nb::handle kind) { return is_kind(dtype, kind); }, "dtype"_a, "kind"_a,

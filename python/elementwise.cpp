@@ -6,9 +6,9 @@ namespace tarry::python {
 namespace {
 
 using Binary = Array (*)(const Operand&, const Operand&);
-using Unary = Array (*)(const Array&, std::source_location);
+using Unary = Array (*)(const Array&, Where);
 
-Array call(Unary f, Value& x) { return f(x.array(), line()); }
+Array call(Unary f, Value& x) { return f(x.array(), here()); }
 Array call(Binary f, Value& a, Value& b) {
   const Where where = here();
   convert_both(a, b);
@@ -22,13 +22,13 @@ std::optional<Operand> bound(Value& v, Where where) {
 
 Array clipped(Value& x, Value& min, Value& max) {
   const Where where = here();
-  return clip(x.array(), bound(min, where), bound(max, where), line());
+  return clip(x.array(), bound(min, where), bound(max, where), here());
 }
 
 Array converted(const Array& x, Dtype dtype, bool copy, const std::optional<Device>& device) {
-  Array y = astype(x, dtype, line());
+  Array y = astype(x, dtype, here());
   static_cast<void>(copy);  // values never change: nobody can tell a copy from x
-  return device ? to_device(y, *device, line()) : y;
+  return device ? to_device(y, *device, here()) : y;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
   array.def_prop_ro("real", [](const Array& x) { return x; }, "The real part: x itself, since no dtype is complex.");
   m.def("conj", [](Value x) { return x.array(); }, "x"_a, "The conjugate: x itself, since no dtype is complex.");
   m.def(
-      "imag", [](Value x) { return zeros_like(x.array(), {}, line()); }, "x"_a,
+      "imag", [](Value x) { return zeros_like(x.array(), {}, here()); }, "x"_a,
       "The imaginary part: zeros, since no dtype is complex.");
 
   m.def(

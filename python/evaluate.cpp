@@ -65,7 +65,7 @@ class ScopeObject {
     if (numerics) add(*numerics == "relaxed" ? relaxed : strict);
     if (device) add(*device);
     if (budget) add(Budget{.operations = *budget});
-    if (default_float) scopes_.push_back(std::make_unique<Scope>(*default_float, line()));
+    if (default_float) scopes_.push_back(std::make_unique<Scope>(*default_float, here()));
   }
   void leave() {
     while (!scopes_.empty()) scopes_.pop_back();  // in reverse order
@@ -176,7 +176,7 @@ void bind_history(nb::module_& m) {
         text << r;
         return text.str();
       });
-  m.def("kernel_history", [] { return kernel_history(line()); }, document("kernel_history"));
+  m.def("kernel_history", [] { return kernel_history(here()); }, document("kernel_history"));
 }
 
 }  // namespace
@@ -191,17 +191,17 @@ void bind_evaluate(nb::module_& m, ArrayClass& array) {
       .def_prop_ro("stored", [](const Plan& p) { return p.stored(); })
       .def_prop_ro("interpreted", [](const Plan& p) { return p.interpreted(); })
       .def(
-          "sources", [](const Plan& p) { return p.sources(line()); }, "The generated text of each distinct kernel.")
-      .def("__repr__", [](const Plan& p) { return p.str(line()); });
+          "sources", [](const Plan& p) { return p.sources(here()); }, "The generated text of each distinct kernel.")
+      .def("__repr__", [](const Plan& p) { return p.str(here()); });
   nb::class_<Report>(m, "Report", "The work that an evaluate did.")
       .def_prop_ro("counters", [](const Report& r) { return r.counters(); })
       .def_prop_ro("seconds", [](const Report& r) { return r.seconds(); })
-      .def_prop_ro("unfused", [](const Report& r) { return r.unfused(line()); })
+      .def_prop_ro("unfused", [](const Report& r) { return r.unfused(here()); })
       .def_prop_ro("transfers", [](const Report& r) { return r.transfers(); })
       .def_prop_ro("placements", [](const Report& r) { return r.placements(); })
       .def_prop_ro("stored", [](const Report& r) { return r.stored(); })
       .def_prop_ro("interpreted", [](const Report& r) { return r.interpreted(); })
-      .def("__repr__", [](const Report& r) { return r.str(line()); });
+      .def("__repr__", [](const Report& r) { return r.str(here()); });
   bind_history(m);
   m.def("evaluate", &evaluated, document("evaluate"));
   m.def(

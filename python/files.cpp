@@ -34,7 +34,7 @@ std::string path_of(nb::handle o) {
 template <class Open>
 nb::object opened(nb::handle path, Open open) {
   const std::string name = path_of(path);
-  const std::source_location where = line();
+  Where where = here();
   return object([&] {
     const Unlocked unlocked;
     return open(name, where);
@@ -76,7 +76,7 @@ void bind_files(nb::module_& m) {
       [](nb::handle path, Value x) {
         const std::string name = path_of(path);
         const Array& saved = x.array();
-        const std::source_location where = line();
+        Where where = here();
         const Unlocked unlocked;
         save_npy(name, saved, where);
       },

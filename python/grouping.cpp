@@ -15,7 +15,7 @@
 namespace tarry::python {
 namespace {
 
-using Segment = Array (*)(const Array&, const Array&, SegmentOptions, std::source_location);
+using Segment = Array (*)(const Array&, const Array&, SegmentOptions, Where);
 
 Array weights_of(Value& v) { return v.is_none() ? Array() : v.array(); }
 
@@ -23,7 +23,7 @@ void segment(nb::module_& m, const char* name, Segment f) {
   m.def(
       name,
       [f](Value x, Value ids, std::optional<std::int64_t> groups, bool sorted) {
-        return f(x.array(), ids.array(), {groups, sorted}, line());
+        return f(x.array(), ids.array(), {groups, sorted}, here());
       },
       "x"_a, "ids"_a, nb::kw_only(), "groups"_a = nb::none(), "sorted"_a = false, document(name));
 }
@@ -32,13 +32,13 @@ nb::tuple histogram_of(Value& x, nb::handle bins, std::optional<std::pair<double
                        bool density) {
   const HistogramOptions options{range, weights_of(weights), density};
   const bool counted = PyLong_Check(bins.ptr());
-  const Histogram h = counted ? histogram(x.array(), nb::cast<std::int64_t>(bins), options, line())
-                              : histogram(x.array(), Value(bins).array(), options, line());
+  const Histogram h = counted ? histogram(x.array(), nb::cast<std::int64_t>(bins), options, here())
+                              : histogram(x.array(), Value(bins).array(), options, here());
   return nb::make_tuple(object(h.counts), object(h.edges));
 }
 
 nb::tuple histogramdd_of(Value& x, nb::handle bins, Value& weights, bool density) {
-  const HistogramDd h = histogramdd(x.array(), arrays_of(bins), {{}, weights_of(weights), density}, line());
+  const HistogramDd h = histogramdd(x.array(), arrays_of(bins), {{}, weights_of(weights), density}, here());
   return nb::make_tuple(object(h.counts), tuple_of(h.edges));
 }
 
@@ -70,7 +70,7 @@ void bind_groups(nb::module_& m) {
           [groups](const GroupBy& g, const nb::args& columns) {
             std::vector<Aggregated> asked;
             for (const nb::handle column : columns) asked.push_back(aggregated_of(column));
-            const Groups made = g.aggregate(asked, line());
+            const Groups made = g.aggregate(asked, here());
             return groups(tuple_of(made.keys), tuple_of(made.values));
           },
           "columns"_a,
@@ -81,7 +81,7 @@ void bind_groups(nb::module_& m) {
       "group_by",
       [](const nb::args& keys) {
         const std::vector<Array> made = arrays_of(keys);
-        const std::source_location where = line();
+        Where where = here();
         const Unlocked unlocked;
         return group_by(made, where);
       },
@@ -94,11 +94,11 @@ void bind_grouping(nb::module_& m) {
   m.def(
       "bincount",
       [](Value x, Value weights, std::int64_t minlength) {
-        return bincount(x.array(), {weights_of(weights), minlength}, line());
+        return bincount(x.array(), {weights_of(weights), minlength}, here());
       },
       "x"_a, "weights"_a = nb::none(), "minlength"_a = 0, document("bincount"));
   m.def(
-      "digitize", [](Value x, Value bins, bool right) { return digitize(x.array(), bins.array(), {right}, line()); },
+      "digitize", [](Value x, Value bins, bool right) { return digitize(x.array(), bins.array(), {right}, here()); },
       "x"_a, "bins"_a, "right"_a = false, document("digitize"));
   m.def(
       "histogram",
@@ -120,7 +120,7 @@ void bind_grouping(nb::module_& m) {
   m.def(
       "segment_count",
       [](Value ids, std::optional<std::int64_t> groups, bool sorted) {
-        return segment_count(ids.array(), {groups, sorted}, line());
+        return segment_count(ids.array(), {groups, sorted}, here());
       },
       "ids"_a, nb::kw_only(), "groups"_a = nb::none(), "sorted"_a = false, document("segment_count"));
 }

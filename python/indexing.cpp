@@ -40,17 +40,17 @@ class Key {
     if (PyLong_Check(each) && !PyBool_Check(each)) {
       add_integer(each);
     } else if (is_array(each)) {
-      indices_.emplace_back(array_of(each), line());
+      indices_.emplace_back(array_of(each), here());
     } else if (PySlice_Check(each)) {
-      indices_.emplace_back(slice_of(each), line());
+      indices_.emplace_back(slice_of(each), here());
     } else if (each == Py_Ellipsis) {
-      indices_.emplace_back(ellipsis, line());
+      indices_.emplace_back(ellipsis, here());
     } else if (each == Py_None) {
-      indices_.emplace_back(newaxis, line());
+      indices_.emplace_back(newaxis, here());
     } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
       add_integer(each);
     } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each) || PyRange_Check(each)) {
-      indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), line());
+      indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), here());
     } else {
       raise(PyExc_IndexError,
             "an index is an integer, a slice, an ellipsis, None or an array, not " + class_name(nb::handle(each)));
@@ -97,14 +97,14 @@ PyObject* get(PyObject* self, PyObject* key) {
     const Key k(key, where);
     if (!k.has_mask()) return wrap(index(array_of(self), k.indices(), where));
     if (const auto none = nothing_of(array_of(self), k.mask())) {
-      return wrap(index(array_of(self), std::vector<Index>{Index(*none, line())}, where));
+      return wrap(index(array_of(self), std::vector<Index>{Index(*none, here())}, where));
     }
     const bool whole = k.mask() != nullptr && k.mask()->ndim() == 0;  // all of x or nothing, along a new axis
-    const Array x = whole ? expand_dims(array_of(self), 0, line()) : array_of(self);
-    const Array mask = whole ? expand_dims(*k.mask(), 0, line()) : Array();
+    const Array x = whole ? expand_dims(array_of(self), 0, here()) : array_of(self);
+    const Array mask = whole ? expand_dims(*k.mask(), 0, here()) : Array();
     Array part = [&] {  // the number of true elements is a shape
       const Unlocked unlocked;
-      return whole ? compress(mask, x, 0, located(where)) : index(x, k.indices(), where);
+      return whole ? compress(mask, x, 0, where) : index(x, k.indices(), where);
     }();
     return wrap(std::move(part));
   });
@@ -148,8 +148,8 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {
           x.set(spread(*mask, x.ndim()), operand);
         } else if (mask != nullptr && mask->ndim() == 0) {  // as a mask of one row, along a new axis
-          Array rows = expand_dims(x, 0, line());
-          rows.set(expand_dims(*mask, 0, line()), operand);
+          Array rows = expand_dims(x, 0, here());
+          rows.set(expand_dims(*mask, 0, here()), operand);
           x = rows(0);
         } else {
           set(x, k.indices(), operand);
@@ -189,7 +189,7 @@ int contains(PyObject* self, PyObject* value) {
         Value v{nb::handle(value)};
         if (!v.convert()) return 0;
         const Where where = here();
-        const Array found = any(equal(Operand(array_of(self), where), v.operand(where)), {}, {}, line());
+        const Array found = any(equal(Operand(array_of(self), where), v.operand(where)), {}, {}, here());
         const Unlocked unlocked;
         return static_cast<int>(item(found, where).to_double());
       },
@@ -199,7 +199,7 @@ int contains(PyObject* self, PyObject* value) {
 /// The call evaluates without Python's lock.
 template <class F>
 auto evaluating(F f, const Array& x) {
-  const std::source_location where = line();
+  Where where = here();
   const Unlocked unlocked;
   return f(x, where);
 }
@@ -261,27 +261,27 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
   define(
       m, array, "take",
       [](Value x, Value indices, std::optional<int> axis, const char* mode) {
-        return take(x.array(), indices.array(), axis, bounds_of(mode), line());
+        return take(x.array(), indices.array(), axis, bounds_of(mode), here());
       },
       "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "mode"_a = "raise");
   m.def(
       "take_along_axis",
       [](Value x, Value indices, int axis, const char* mode) {
-        return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), line());
+        return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), here());
       },
       "x"_a, "indices"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", document("take_along_axis"));
   m.def(
       "put",
       [](Value x, Value indices, Value values, const char* mode, std::string_view how) {
         const Operand v = value_for(values, x.array());
-        return put(x.array(), indices.array(), v, {put_named(how), bounds_of(mode)}, line());
+        return put(x.array(), indices.array(), v, {put_named(how), bounds_of(mode)}, here());
       },
       "x"_a, "indices"_a, "values"_a, nb::kw_only(), "mode"_a = "raise", "how"_a = "set", document("put"));
   m.def(
       "put_along_axis",
       [](Value x, Value indices, Value values, int axis, const char* mode, std::string_view how) {
         const Operand v = value_for(values, x.array());
-        return put_along_axis(x.array(), indices.array(), v, axis, {put_named(how), bounds_of(mode)}, line());
+        return put_along_axis(x.array(), indices.array(), v, axis, {put_named(how), bounds_of(mode)}, here());
       },
       "x"_a, "indices"_a, "values"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", "how"_a = "set",
       document("put_along_axis"));
@@ -293,7 +293,7 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
   m.def(
       "compress",
       [](Value condition, Value x, std::optional<int> axis) {
-        return compress(condition.array(), x.array(), axis, line());
+        return compress(condition.array(), x.array(), axis, here());
       },
       "condition"_a, "x"_a, "axis"_a = nb::none(), document("compress"));
 }

@@ -9,10 +9,10 @@ namespace {
 
 /// Axes as a number of them, or as a pair of lists.
 Array contracted(Value& a, Value& b, nb::handle axes) {
-  if (PyLong_Check(axes.ptr())) return tensordot(a.array(), b.array(), nb::cast<int>(axes), line());
+  if (PyLong_Check(axes.ptr())) return tensordot(a.array(), b.array(), nb::cast<int>(axes), here());
   const nb::tuple pair(nb::borrow(axes));
   if (pair.size() != 2) raise(PyExc_ValueError, "axes is a number, or a pair of axes of both arrays");
-  return tensordot(a.array(), b.array(), nb::cast<Axes>(pair[0]), nb::cast<Axes>(pair[1]), line());
+  return tensordot(a.array(), b.array(), nb::cast<Axes>(pair[0]), nb::cast<Axes>(pair[1]), here());
 }
 
 /// The functions that are in the namespace of the standard and in its extension.
@@ -21,17 +21,17 @@ void bind_products(nb::module_& m) {
       "matmul",
       [](Value x1, Value x2) {
         convert_both(x1, x2);
-        return matmul(x1.array(), x2.array(), line());
+        return matmul(x1.array(), x2.array(), here());
       },
       "x1"_a, "x2"_a, document("matmul"));
   m.def(
-      "vecdot", [](Value x1, Value x2, int axis) { return vecdot(x1.array(), x2.array(), axis, line()); }, "x1"_a,
+      "vecdot", [](Value x1, Value x2, int axis) { return vecdot(x1.array(), x2.array(), axis, here()); }, "x1"_a,
       "x2"_a, nb::kw_only(), "axis"_a = -1, document("vecdot"));
   m.def(
       "tensordot", [](Value x1, Value x2, nb::handle axes) { return contracted(x1, x2, axes); }, "x1"_a, "x2"_a,
       nb::kw_only(), "axes"_a = 2, document("tensordot"));
   m.def(
-      "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), line()); }, "x"_a,
+      "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), here()); }, "x"_a,
       document("matrix_transpose"));
 }
 
@@ -46,28 +46,28 @@ nb::object result_type_of(nb::module_& linalg, const char* name, const char* fie
 /// Systems and factors of square matrices.
 void bind_factors(nb::module_& linalg) {
   linalg.def(
-      "solve", [](Value x1, Value x2) { return tarry::linalg::solve(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
+      "solve", [](Value x1, Value x2) { return tarry::linalg::solve(x1.array(), x2.array(), here()); }, "x1"_a, "x2"_a,
       document("solve"));
-  linalg.def("inv", [](Value x) { return tarry::linalg::inv(x.array(), line()); }, "x"_a, document("inv"));
-  linalg.def("det", [](Value x) { return tarry::linalg::det(x.array(), line()); }, "x"_a, document("det"));
+  linalg.def("inv", [](Value x) { return tarry::linalg::inv(x.array(), here()); }, "x"_a, document("inv"));
+  linalg.def("det", [](Value x) { return tarry::linalg::det(x.array(), here()); }, "x"_a, document("det"));
   linalg.def(
-      "cholesky", [](Value x, bool upper) { return tarry::linalg::cholesky(x.array(), {upper}, line()); }, "x"_a,
+      "cholesky", [](Value x, bool upper) { return tarry::linalg::cholesky(x.array(), {upper}, here()); }, "x"_a,
       nb::kw_only(), "upper"_a = false, document("cholesky"));
   linalg.def(
-      "eigvalsh", [](Value x) { return tarry::linalg::eigvalsh(x.array(), line()); }, "x"_a, document("eigvalsh"));
+      "eigvalsh", [](Value x) { return tarry::linalg::eigvalsh(x.array(), here()); }, "x"_a, document("eigvalsh"));
   const nb::object of_slogdet = result_type_of(linalg, "SlogdetResult", "sign logabsdet");
   const nb::object of_eigh = result_type_of(linalg, "EighResult", "eigenvalues eigenvectors");
   linalg.def(
       "slogdet",
       [of_slogdet](Value x) {
-        const tarry::linalg::Slogdet r = tarry::linalg::slogdet(x.array(), line());
+        const tarry::linalg::Slogdet r = tarry::linalg::slogdet(x.array(), here());
         return of_slogdet(object(r.sign), object(r.logabsdet));
       },
       "x"_a, document("slogdet"));
   linalg.def(
       "eigh",
       [of_eigh](Value x) {
-        const tarry::linalg::Eigh r = tarry::linalg::eigh(x.array(), line());
+        const tarry::linalg::Eigh r = tarry::linalg::eigh(x.array(), here());
         return of_eigh(object(r.eigenvalues), object(r.eigenvectors));
       },
       "x"_a, document("eigh"));
@@ -78,7 +78,7 @@ void bind_factors(nb::module_& linalg) {
         if (mode != "reduced" && mode != "complete")
           raise(PyExc_ValueError, "the mode of qr is 'reduced' or 'complete', not '" + mode + "'");
         using Mode = tarry::linalg::QrMode;
-        const auto r = tarry::linalg::qr(x.array(), mode == "reduced" ? Mode::Reduced : Mode::Complete, line());
+        const auto r = tarry::linalg::qr(x.array(), mode == "reduced" ? Mode::Reduced : Mode::Complete, here());
         return of_qr(object(r.q), object(r.r));
       },
       "x"_a, nb::kw_only(), "mode"_a = "reduced", nb::sig("def qr(x: Array, *, mode: str = 'reduced') -> object"),
@@ -118,22 +118,22 @@ Array norm_of_matrices(const Array& x, bool keepdims, nb::handle ord) {
   } else if (!text || nb::cast<std::string_view>(ord) != "fro") {
     raise(PyExc_ValueError, "ord of matrices is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
   }
-  return matrix_norm(x, {keepdims, norm}, line());
+  return matrix_norm(x, {keepdims, norm}, here());
 }
 
 Array norm(const Array& x, nb::handle ord, const Axes& axis, bool keepdims) {
   const bool named = !axis.all();
-  if (ord.is_none()) return vector_norm(x, axis, {keepdims, 2}, line());
+  if (ord.is_none()) return vector_norm(x, axis, {keepdims, 2}, here());
   if (named ? axis.vector().size() == 1 : x.ndim() == 1) {
     const auto value = number(ord.ptr());
     if (!value) raise(PyExc_ValueError, "ord of vectors is a number, not " + class_name(ord));
-    return vector_norm(x, axis, {keepdims, value->to_double()}, line());
+    return vector_norm(x, axis, {keepdims, value->to_double()}, here());
   }
   if (named ? axis.vector().size() != 2 : x.ndim() != 2) raise(PyExc_ValueError, "a norm is of one axis, or of two");
   if (!named) return norm_of_matrices(x, keepdims, ord);
-  const Array last = moveaxis(x, axis, {-2, -1}, line());
+  const Array last = moveaxis(x, axis, {-2, -1}, here());
   const Array found = norm_of_matrices(last, keepdims, ord);
-  return keepdims ? moveaxis(found, {-2, -1}, axis, line()) : found;
+  return keepdims ? moveaxis(found, {-2, -1}, axis, here()) : found;
 }
 
 }  // namespace
@@ -144,13 +144,13 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
   bind_products(linalg);
   bind_factors(linalg);
   linalg.def(
-      "cross", [](Value x1, Value x2, int axis) { return cross(x1.array(), x2.array(), axis, line()); }, "x1"_a, "x2"_a,
+      "cross", [](Value x1, Value x2, int axis) { return cross(x1.array(), x2.array(), axis, here()); }, "x1"_a, "x2"_a,
       nb::kw_only(), "axis"_a = -1, document("cross"));
   linalg.def(
-      "diagonal", [](Value x, std::int64_t offset) { return diagonal(x.array(), offset, -2, -1, line()); }, "x"_a,
+      "diagonal", [](Value x, std::int64_t offset) { return diagonal(x.array(), offset, -2, -1, here()); }, "x"_a,
       nb::kw_only(), "offset"_a = 0, document("diagonal"));
   linalg.def(
-      "matrix_power", [](Value x, std::int64_t n) { return matrix_power(x.array(), n, line()); }, "x"_a, "n"_a,
+      "matrix_power", [](Value x, std::int64_t n) { return matrix_power(x.array(), n, here()); }, "x"_a, "n"_a,
       document("matrix_power"));
   linalg.def(
       "matrix_norm", [](Value x, bool keepdims, nb::handle ord) { return norm_of_matrices(x.array(), keepdims, ord); },
@@ -167,21 +167,21 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
       "Without ord the square root of the sum of squares, of all elements where no axis is named. Of matrices ord is "
       "'fro', 'nuc', 1, -1, 2, -2, inf or -inf.\n\nShapes: the axes are removed, or kept with extent 1.\n\nDtypes: as "
       "vector_norm.");
-  linalg.def("svdvals", [](Value x) { return tarry::linalg::svdvals(x.array(), line()); }, "x"_a, document("svdvals"));
+  linalg.def("svdvals", [](Value x) { return tarry::linalg::svdvals(x.array(), here()); }, "x"_a, document("svdvals"));
   linalg.def(
       "matrix_rank",
-      [](Value x, nb::handle rtol) { return tarry::linalg::matrix_rank(x.array(), rank_options(rtol), line()); }, "x"_a,
+      [](Value x, nb::handle rtol) { return tarry::linalg::matrix_rank(x.array(), rank_options(rtol), here()); }, "x"_a,
       nb::kw_only(), "rtol"_a = nb::none(),
       nb::sig("def matrix_rank(x: Array, *, rtol: float | Array | None = None) -> Array"), document("matrix_rank"));
   linalg.def(
-      "pinv", [](Value x, nb::handle rtol) { return tarry::linalg::pinv(x.array(), rank_options(rtol), line()); },
+      "pinv", [](Value x, nb::handle rtol) { return tarry::linalg::pinv(x.array(), rank_options(rtol), here()); },
       "x"_a, nb::kw_only(), "rtol"_a = nb::none(),
       nb::sig("def pinv(x: Array, *, rtol: float | Array | None = None) -> Array"), document("pinv"));
   const nb::object of_svd = result_type_of(linalg, "SVDResult", "U S Vh");
   linalg.def(
       "svd",
       [of_svd](Value x, bool full_matrices) {
-        const auto r = tarry::linalg::svd(x.array(), {full_matrices}, line());
+        const auto r = tarry::linalg::svd(x.array(), {full_matrices}, here());
         return of_svd(object(r.u), object(r.s), object(r.vh));
       },
       "x"_a, nb::kw_only(), "full_matrices"_a = true,
@@ -190,7 +190,7 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
   linalg.def(
       "lstsq",
       [of_lstsq](Value a, Value b, nb::handle rcond) {
-        const auto r = tarry::linalg::lstsq(a.array(), b.array(), rank_options(rcond), line());
+        const auto r = tarry::linalg::lstsq(a.array(), b.array(), rank_options(rcond), here());
         return of_lstsq(object(r.x), object(r.residuals), object(r.rank), object(r.singular_values));
       },
       "a"_a, "b"_a, "rcond"_a = nb::none(),
@@ -198,8 +198,8 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
   linalg.def(
       "cond",
       [](Value x) {
-        const Array values = tarry::linalg::svdvals(x.array(), line());
-        const Array most = max(values, -1, {}, line()), least = min(values, -1, {}, line());
+        const Array values = tarry::linalg::svdvals(x.array(), here());
+        const Array most = max(values, -1, {}, here()), least = min(values, -1, {}, here());
         return divide({most, here()}, {least, here()});
       },
       "x"_a, "The largest singular value over the smallest.\n\nShapes: (..., m, n) -> (...).");
@@ -209,36 +209,36 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
         const std::vector<Array> factors = arrays_of(arrays);
         if (factors.empty()) raise(PyExc_ValueError, "multi_dot takes one array or more");
         Array product = factors[0];
-        for (std::size_t i = 1; i < factors.size(); ++i) product = matmul(product, factors[i], line());
+        for (std::size_t i = 1; i < factors.size(); ++i) product = matmul(product, factors[i], here());
         return product;
       },
       "arrays"_a, "The product of matrices, from left to right; the first and the last may be vectors.");
   linalg.def(
-      "outer", [](Value x1, Value x2) { return outer(x1.array(), x2.array(), line()); }, "x1"_a, "x2"_a,
+      "outer", [](Value x1, Value x2) { return outer(x1.array(), x2.array(), here()); }, "x1"_a, "x2"_a,
       document("outer"));
   linalg.def(
       "trace",
       [](Value x, std::int64_t offset, std::optional<Dtype> dtype) {
-        return trace(x.array(), {offset, dtype}, line());
+        return trace(x.array(), {offset, dtype}, here());
       },
       "x"_a, nb::kw_only(), "offset"_a = 0, "dtype"_a = nb::none(), document("trace"));
   linalg.def(
       "vector_norm",
       [](Value x, const Axes& axis, bool keepdims, double ord) {
-        return vector_norm(x.array(), axis, {keepdims, ord}, line());
+        return vector_norm(x.array(), axis, {keepdims, ord}, here());
       },
       "x"_a, nb::kw_only(), "axis"_a = nb::none(), "keepdims"_a = false, "ord"_a = 2.0, document("vector_norm"));
   m.def(
       "inner",
       [](Value a, Value b) {
         convert_both(a, b);
-        return inner(a.array(), b.array(), line());
+        return inner(a.array(), b.array(), here());
       },
       "a"_a, "b"_a, document("inner"));
-  m.def("kron", [](Value a, Value b) { return kron(a.array(), b.array(), line()); }, "a"_a, "b"_a, document("kron"));
+  m.def("kron", [](Value a, Value b) { return kron(a.array(), b.array(), here()); }, "a"_a, "b"_a, document("kron"));
   m.def(
       "einsum",
-      [](std::string_view subscripts, const nb::args& arrays) { return einsum(subscripts, arrays_of(arrays), line()); },
+      [](std::string_view subscripts, const nb::args& arrays) { return einsum(subscripts, arrays_of(arrays), here()); },
       "subscripts"_a, "arrays"_a, document("einsum"));
 }
 

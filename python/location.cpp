@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
-#include <bit>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -15,14 +14,6 @@ namespace nb = nanobind;
 
 namespace tarry::python {
 namespace {
-
-/// libstdc++ and libc++ both keep a pointer to such a record, for which the language has no constructor.
-struct Record {
-  const char* file = "";
-  const char* function = "";
-  unsigned line = 0, column = 0;
-};
-static_assert(sizeof(std::source_location) == sizeof(const Record*));
 
 const char* interned(PyObject* name) {
   static auto& names = *new std::unordered_set<std::string>();  // never freed: nodes outlive the interpreter
@@ -101,13 +92,6 @@ Where here() {
     location = cached_location(reinterpret_cast<PyFrameObject*>(caller.ptr()));
   }
   return location.where;
-}
-
-std::source_location located(Where where) {
-  static thread_local Record record;
-  if (where.file == nullptr) return {};
-  record = {where.file, "", where.line, 0};
-  return std::bit_cast<std::source_location>(static_cast<const Record*>(&record));
 }
 
 }  // namespace tarry::python

@@ -26,14 +26,14 @@ void bind_loops(nb::module_& m) {
   m.def(
       "tridiagonal_solve",
       [](Value lower, Value diagonal, Value upper, Value right, int axis) {
-        return tridiagonal_solve(lower.array(), diagonal.array(), upper.array(), right.array(), {axis}, line());
+        return tridiagonal_solve(lower.array(), diagonal.array(), upper.array(), right.array(), {axis}, here());
       },
       "lower"_a, "diagonal"_a, "upper"_a, "right"_a, nb::kw_only(), "axis"_a = -1, document("tridiagonal_solve"));
   m.def(
       "pentadiagonal_solve",
       [](Value lower2, Value lower, Value diagonal, Value upper, Value upper2, Value right, int axis) {
         return pentadiagonal_solve(lower2.array(), lower.array(), diagonal.array(), upper.array(), upper2.array(),
-                                   right.array(), {axis}, line());
+                                   right.array(), {axis}, here());
       },
       "lower2"_a, "lower"_a, "diagonal"_a, "upper"_a, "upper2"_a, "right"_a, nb::kw_only(), "axis"_a = -1,
       document("pentadiagonal_solve"));
@@ -41,17 +41,17 @@ void bind_loops(nb::module_& m) {
       "linear_recurrence",
       [](Value a, Value b, int axis, bool reverse, Value initial) {
         const Array start = initial.is_none() ? Array() : initial.array();
-        return linear_recurrence(a.array(), b.array(), {axis, reverse, start}, line());
+        return linear_recurrence(a.array(), b.array(), {axis, reverse, start}, here());
       },
       "a"_a, "b"_a, nb::kw_only(), "axis"_a = -1, "reverse"_a = false, "initial"_a = nb::none(),
       document("linear_recurrence"));
   m.def(
-      "ewma", [](Value x, double alpha, int axis) { return ewma(x.array(), alpha, {axis}, line()); }, "x"_a, "alpha"_a,
+      "ewma", [](Value x, double alpha, int axis) { return ewma(x.array(), alpha, {axis}, here()); }, "x"_a, "alpha"_a,
       nb::kw_only(), "axis"_a = -1, document("ewma"));
   m.def(
       "lfilter",
       [](const std::vector<double>& b, const std::vector<double>& a, Value x, int axis) {
-        return lfilter(std::span(b), std::span(a), x.array(), {axis}, line());
+        return lfilter(std::span(b), std::span(a), x.array(), {axis}, here());
       },
       "b"_a, "a"_a, "x"_a, nb::kw_only(), "axis"_a = -1, document("lfilter"));
   m.def(
@@ -64,7 +64,7 @@ void bind_loops(nb::module_& m) {
         const LoopStep step = [&](std::span<const Array> state) {
           return arrays_of(body(tuple_of({state.begin(), state.end()})));
         };
-        return tuple_of(while_loop(goes_on, step, arrays_of(init), {limit}, line()));
+        return tuple_of(while_loop(goes_on, step, arrays_of(init), {limit}, here()));
       },
       "condition"_a, "body"_a, "init"_a, "limit"_a);
   m.def(
@@ -73,7 +73,7 @@ void bind_loops(nb::module_& m) {
         const Combine recorded = [&](std::span<const Array> a, std::span<const Array> b) {
           return arrays_of(combine(tuple_of({a.begin(), a.end()}), tuple_of({b.begin(), b.end()})));
         };
-        return tuple_of(associative_scan(recorded, arrays_of(elements), {axis, reverse}, line()));
+        return tuple_of(associative_scan(recorded, arrays_of(elements), {axis, reverse}, here()));
       },
       "combine"_a, "elements"_a, "axis"_a, "reverse"_a);
   m.def(
@@ -84,7 +84,7 @@ void bind_loops(nb::module_& m) {
         const ScanBody recorded = [&](std::span<const Array> carries, std::span<const Array> at) {
           return called(body, carries, at);
         };
-        const Scanned done = scan(inits, all, recorded, {axis, reverse, length}, line());
+        const Scanned done = scan(inits, all, recorded, {axis, reverse, length}, here());
         return nb::make_tuple(tuple_of(done.carries), tuple_of(done.ys));
       },
       "body"_a, "init"_a, "xs"_a, "length"_a.none(), "axis"_a, "reverse"_a);

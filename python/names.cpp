@@ -54,12 +54,12 @@ Array dot(Value a, Value b) {
   convert_both(a, b);
   const Array &x = a.array(), &y = b.array();
   if (x.ndim() == 0 || y.ndim() == 0) return multiply(a.operand(here()), b.operand(here()));
-  if (x.ndim() <= 2 && y.ndim() <= 2) return matmul(x, y, line());
-  return tensordot(x, y, -1, y.ndim() == 1 ? -1 : -2, line());
+  if (x.ndim() <= 2 && y.ndim() <= 2) return matmul(x, y, here());
+  return tensordot(x, y, -1, y.ndim() == 1 ? -1 : -2, here());
 }
 
 Array traced(const Array& x, std::int64_t offset, int axis1, int axis2, std::optional<Dtype> dtype) {
-  return sum(diagonal(x, offset, axis1, axis2, line()), -1, {.dtype = dtype}, line());
+  return sum(diagonal(x, offset, axis1, axis2, here()), -1, {.dtype = dtype}, here());
 }
 
 constexpr const char* kDiagonal =
@@ -80,18 +80,18 @@ void bind_products(nb::module_& m, ArrayClass& array) {
       "vdot",
       [](Value a, Value b) {
         convert_both(a, b);
-        return vecdot(reshape(a.array(), {-1}, line()), reshape(b.array(), {-1}, line()), -1, line());
+        return vecdot(reshape(a.array(), {-1}, here()), reshape(b.array(), {-1}, here()), -1, here());
       },
       "a"_a, "b"_a, "The product of two arrays as vectors: the sum of products of all elements, 0-d.");
   m.def(
       "outer",
       [](Value a, Value b) {
         convert_both(a, b);
-        return outer(a.array(), b.array(), line());
+        return outer(a.array(), b.array(), here());
       },
       "a"_a, "b"_a, document("outer"));
   m.def(
-      "cross", [](Value a, Value b, int axis) { return cross(a.array(), b.array(), axis, line()); }, "a"_a, "b"_a,
+      "cross", [](Value a, Value b, int axis) { return cross(a.array(), b.array(), axis, here()); }, "a"_a, "b"_a,
       "axis"_a = -1, document("cross"));
 }
 
@@ -99,13 +99,13 @@ void bind_diagonals(nb::module_& m, ArrayClass& array) {
   m.def(
       "diagonal",
       [](Value x, std::int64_t offset, int axis1, int axis2) {
-        return diagonal(x.array(), offset, axis1, axis2, line());
+        return diagonal(x.array(), offset, axis1, axis2, here());
       },
       "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, kDiagonal);
   array.def(
       "diagonal",
       [](const Array& x, std::int64_t offset, int axis1, int axis2) {
-        return diagonal(x, offset, axis1, axis2, line());
+        return diagonal(x, offset, axis1, axis2, here());
       },
       "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, kDiagonal);
   m.def(
@@ -141,7 +141,7 @@ void bind_names(nb::module_& m, ArrayClass& array) {
       },
       "x"_a, "axis"_a = nb::none(), "The number of elements, or the extent of an axis.");
   m.def(
-      "identity", [](std::int64_t n, std::optional<Dtype> dtype) { return eye(n, {-1, 0, dtype}, line()); }, "n"_a,
+      "identity", [](std::int64_t n, std::optional<Dtype> dtype) { return eye(n, {-1, 0, dtype}, here()); }, "n"_a,
       "dtype"_a = nb::none(), "The unit matrix of n rows.");
   for (const auto& [name, ours] : kSame) m.attr(name) = m.attr(ours);
 }

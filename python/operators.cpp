@@ -9,7 +9,7 @@ namespace tarry::python {
 namespace {
 
 using Binary = Array (*)(const Operand&, const Operand&);
-using Unary = Array (*)(const Array&, std::source_location);
+using Unary = Array (*)(const Array&, Where);
 
 /// Also the reflected operator: Python calls the slot of either operand with both, in order.
 template <Binary F>
@@ -31,12 +31,12 @@ PyObject* product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
     if (number(a) || number(b) || !convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(matmul(x.array(), y.array(), line()));
+    return wrap(matmul(x.array(), y.array(), here()));
   });
 }
 Array product_of(const Operand& a, const Operand& b) {
   if (b.array() == nullptr) raise(PyExc_TypeError, "a matrix product takes arrays, not a number");
-  return matmul(*a.array(), *b.array(), line());
+  return matmul(*a.array(), *b.array(), here());
 }
 
 /// Rebinds the object to the result, which must have its shape and dtype.
@@ -72,7 +72,7 @@ PyObject* divmod(PyObject* a, PyObject* b) {
 
 template <Unary F>
 PyObject* unary(PyObject* a) {
-  return guarded([&] { return wrap(F(array_of(a), line())); });
+  return guarded([&] { return wrap(F(array_of(a), here())); });
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {

@@ -105,7 +105,7 @@ std::vector<Scalar> numbers_of(nb::handle one_or_many) {
 
 nb::object reduced(const reduction& r, const nb::args& states, const Axes& axis, bool keepdims) {
   const std::vector<Array> given = arrays_of(states);
-  const std::vector<Array> results = r.all(given, axis, {keepdims}, line());
+  const std::vector<Array> results = r.all(given, axis, {keepdims}, here());
   return results.size() == 1 ? nb::cast(results[0]) : nb::object(tuple_of(results));
 }
 
@@ -120,7 +120,7 @@ void bind_own_code(nb::module_& m) {
       .def(
           "__init__",
           [](function* self, const std::string& name, const std::string& parameters, const std::string& body) {
-            new (self) function(name, parameters, body, line());
+            new (self) function(name, parameters, body, here());
           },
           "name"_a, "parameters"_a, "body"_a)
       .def("__call__", &called)
@@ -139,7 +139,7 @@ void bind_own_code(nb::module_& m) {
       .def(
           "__init__",
           [](reduction* self, const function& combine, nb::handle identity, const std::optional<function>& finish) {
-            new (self) reduction(combine, numbers_of(identity), finish, line());
+            new (self) reduction(combine, numbers_of(identity), finish, here());
           },
           "combine"_a, "identity"_a = nb::none(), "finish"_a = nb::none())
       .def("__call__", &reduced, "states"_a, nb::kw_only(), "axis"_a = nb::none(), "keepdims"_a = false);
@@ -151,7 +151,7 @@ void bind_own_code(nb::module_& m) {
                                                               std::span<const HostOutput> out) {
           call_host(*held, in, out);
         };
-        return tuple_of(host_function(call, given, outputs_of(outputs), name, line()));
+        return tuple_of(host_function(call, given, outputs_of(outputs), name, here()));
       },
       "f"_a, "inputs"_a, "outputs"_a, nb::kw_only(), "name"_a = "host_function",
       "Arrays that f(*inputs) computes on the host, from NumPy arrays, when one of them is evaluated.\n\n"
@@ -168,7 +168,7 @@ void bind_own_code(nb::module_& m) {
           if (!value) throw nb::type_error("a number of a kernel is an int or a float");
           launch.numbers.push_back(*value);
         }
-        return tuple_of(cuda_kernel(source, name, arrays_of(inputs), outputs_of(outputs), launch, line()));
+        return tuple_of(cuda_kernel(source, name, arrays_of(inputs), outputs_of(outputs), launch, here()));
       },
       "source"_a, "name"_a, "inputs"_a, "outputs"_a, nb::kw_only(), "grid"_a = std::array<unsigned, 3>{1, 1, 1},
       "block"_a = std::array<unsigned, 3>{256, 1, 1}, "shared_bytes"_a = 0, "numbers"_a = nb::make_tuple(),

@@ -26,8 +26,8 @@ void bind_random(nb::module_& m) {
           "__init__",
           [](Generator* self, std::uint64_t seed, std::uint64_t draws) { new (self) Generator(seed, draws); }, "seed"_a,
           "draws"_a = 0)
-      .def_prop_ro("key", [](const Generator& g) { return g.key(line()); })
-      .def_prop_ro("draws", [](const Generator& g) { return g.draws(line()); })
+      .def_prop_ro("key", [](const Generator& g) { return g.key(here()); })
+      .def_prop_ro("draws", [](const Generator& g) { return g.draws(here()); })
       .def(
           "fork",
           [](Generator& g, std::optional<std::uint64_t> number) {
@@ -35,60 +35,60 @@ void bind_random(nb::module_& m) {
           },
           "number"_a = nb::none(), document("fork"))
       .def(
-          "bits", [](Generator& g, const Shape& shape, Dtype dtype) { return random::bits(g, shape, dtype, line()); },
+          "bits", [](Generator& g, const Shape& shape, Dtype dtype) { return random::bits(g, shape, dtype, here()); },
           "shape"_a, nb::kw_only(), "dtype"_a = "uint32", document("bits"))
       .def(
           "uniform",
           [](Generator& g, const Shape& shape, double low, double high, MaybeDtype dtype) {
-            return random::uniform(g, shape, {low, high, dtype}, line());
+            return random::uniform(g, shape, {low, high, dtype}, here());
           },
           "shape"_a, "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("uniform"))
       .def(
           "normal",
           [](Generator& g, const Shape& shape, double mean, double deviation, MaybeDtype dtype) {
-            return random::normal(g, shape, {mean, deviation, dtype}, line());
+            return random::normal(g, shape, {mean, deviation, dtype}, here());
           },
           "shape"_a, "mean"_a = 0.0, "deviation"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("normal"))
       .def(
           "exponential",
           [](Generator& g, const Shape& shape, double scale, MaybeDtype dtype) {
-            return random::exponential(g, shape, {scale, dtype}, line());
+            return random::exponential(g, shape, {scale, dtype}, here());
           },
           "shape"_a, "scale"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), document("exponential"))
       .def(
           "integers",
           [](Generator& g, const Shape& shape, nb::handle low, nb::handle high, Dtype dtype) {
-            return random::integers(g, shape, whole(low), whole(high), dtype, line());
+            return random::integers(g, shape, whole(low), whole(high), dtype, here());
           },
           "shape"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = "int64", document("integers"))
       .def(
           "bernoulli",
           [](Generator& g, const Shape& shape, Value p) {
-            return random::bernoulli(g, shape, p.operand(here()), line());
+            return random::bernoulli(g, shape, p.operand(here()), here());
           },
           "shape"_a, "p"_a, document("bernoulli"))
       .def(
           "gamma",
           [](Generator& g, const Shape& shape, Value a, MaybeDtype dtype) {
-            return random::gamma(g, shape, a.operand(here()), {dtype}, line());
+            return random::gamma(g, shape, a.operand(here()), {dtype}, here());
           },
           "shape"_a, "a"_a, nb::kw_only(), "dtype"_a = nb::none(), document("gamma"))
       .def(
           "beta",
           [](Generator& g, const Shape& shape, Value a, Value b, MaybeDtype dtype) {
-            return random::beta(g, shape, a.operand(here()), b.operand(here()), {dtype}, line());
+            return random::beta(g, shape, a.operand(here()), b.operand(here()), {dtype}, here());
           },
           "shape"_a, "a"_a, "b"_a, nb::kw_only(), "dtype"_a = nb::none(), document("beta"))
       .def(
           "poisson",
           [](Generator& g, const Shape& shape, Value mean) {
-            return random::poisson(g, shape, mean.operand(here()), line());
+            return random::poisson(g, shape, mean.operand(here()), here());
           },
           "shape"_a, "mean"_a, document("poisson"))
       .def(
           "binomial",
           [](Generator& g, const Shape& shape, Value n, Value p) {
-            return random::binomial(g, shape, n.operand(here()), p.operand(here()), line());
+            return random::binomial(g, shape, n.operand(here()), p.operand(here()), here());
           },
           "shape"_a, "n"_a, "p"_a, document("binomial"))
       .def("__repr__",

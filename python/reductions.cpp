@@ -5,24 +5,24 @@
 namespace tarry::python {
 namespace {
 
-using Plain = Array (*)(const Array&, const Axes&, ReduceOptions, std::source_location);
-using Summing = Array (*)(const Array&, const Axes&, SumOptions, std::source_location);
-using Moment = Array (*)(const Array&, const Axes&, MomentOptions, std::source_location);
-using Position = Array (*)(const Array&, std::optional<int>, ReduceOptions, std::source_location);
-using Running = Array (*)(const Array&, ScanOptions, std::source_location);
-using Extreme = Array (*)(const Array&, RunningOptions, std::source_location);
+using Plain = Array (*)(const Array&, const Axes&, ReduceOptions, Where);
+using Summing = Array (*)(const Array&, const Axes&, SumOptions, Where);
+using Moment = Array (*)(const Array&, const Axes&, MomentOptions, Where);
+using Position = Array (*)(const Array&, std::optional<int>, ReduceOptions, Where);
+using Running = Array (*)(const Array&, ScanOptions, Where);
+using Extreme = Array (*)(const Array&, RunningOptions, Where);
 using MaybeDtype = std::optional<Dtype>;
 
 void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define(
-      m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
+      m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, here()); },
       "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
 void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
   define(
       m, array, name,
       [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
-        return f(x.array(), axis, {keepdims, dtype}, line());
+        return f(x.array(), axis, {keepdims, dtype}, here());
       },
       "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
@@ -31,7 +31,7 @@ void averaging(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define(
       m, array, name,
       [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
-        return f(dtype ? astype(x.array(), *dtype, line()) : x.array(), axis, {keepdims}, line());
+        return f(dtype ? astype(x.array(), *dtype, here()) : x.array(), axis, {keepdims}, here());
       },
       "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
@@ -39,29 +39,29 @@ void moment(nb::module_& m, ArrayClass& array, const char* name, Moment f) {
   define(
       m, array, name,
       [f](Value x, const Axes& axis, double correction, bool keepdims, std::optional<double> ddof) {
-        return f(x.array(), axis, {keepdims, ddof.value_or(correction)}, line());
+        return f(x.array(), axis, {keepdims, ddof.value_or(correction)}, here());
       },
       "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false, "ddof"_a = nb::none());
 }
 void position(nb::module_& m, ArrayClass& array, const char* name, Position f) {
   define(
       m, array, name,
-      [f](Value x, std::optional<int> axis, bool keepdims) { return f(x.array(), axis, {keepdims}, line()); },
+      [f](Value x, std::optional<int> axis, bool keepdims) { return f(x.array(), axis, {keepdims}, here()); },
       "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
 void running(nb::module_& m, ArrayClass& array, const char* name, Running f) {
   define(
       m, array, name,
       [f](Value x, std::optional<int> axis, MaybeDtype dtype, bool include_initial, bool reverse) {
-        return f(x.array(), {axis, dtype, include_initial, reverse}, line());
+        return f(x.array(), {axis, dtype, include_initial, reverse}, here());
       },
       "axis"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "include_initial"_a = false, "reverse"_a = false);
 }
 /// As running, but of the flattened array where no axis is named: NumPy's cumsum and cumprod.
 void flattened(nb::module_& m, ArrayClass& array, const char* name, Running f, const char* doc) {
   const auto run = [f](Value x, std::optional<int> axis, MaybeDtype dtype) {
-    if (axis) return f(x.array(), {axis, dtype}, line());
-    return f(reshape(x.array(), {-1}, line()), {0, dtype}, line());
+    if (axis) return f(x.array(), {axis, dtype}, here());
+    return f(reshape(x.array(), {-1}, here()), {0, dtype}, here());
   };
   m.def(name, run, "x"_a, "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
   array.def(name, run, "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
@@ -69,21 +69,21 @@ void flattened(nb::module_& m, ArrayClass& array, const char* name, Running f, c
 void extreme(nb::module_& m, ArrayClass& array, const char* name, Extreme f) {
   define(
       m, array, name,
-      [f](Value x, std::optional<int> axis, bool reverse) { return f(x.array(), {axis, reverse}, line()); },
+      [f](Value x, std::optional<int> axis, bool reverse) { return f(x.array(), {axis, reverse}, here()); },
       "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false);
 }
 
 /// The variables of both, as cov takes them.
 Array variables(Value& x, Value& y, bool in_rows) {
   if (y.is_none()) return x.array();
-  const auto table = [](const Array& one) { return one.ndim() == 1 ? expand_dims(one, 0, line()) : one; };
+  const auto table = [](const Array& one) { return one.ndim() == 1 ? expand_dims(one, 0, here()) : one; };
   const Array& left = x.array();
   const Array& right = y.array();
   const bool turned = !in_rows && left.ndim() != 1;
   const Array both = concat(
-      {turned ? matrix_transpose(left, line()) : table(left), turned ? matrix_transpose(right, line()) : table(right)},
-      0, line());
-  return in_rows ? both : matrix_transpose(both, line());
+      {turned ? matrix_transpose(left, here()) : table(left), turned ? matrix_transpose(right, here()) : table(right)},
+      0, here());
+  return in_rows ? both : matrix_transpose(both, here());
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   extreme(m, array, "cumulative_min", &cumulative_min);
   extreme(m, array, "cumulative_max", &cumulative_max);
   m.def(
-      "softmax", [](Value x, int axis) { return softmax(x.array(), axis, line()); }, "x"_a, "axis"_a = -1,
+      "softmax", [](Value x, int axis) { return softmax(x.array(), axis, here()); }, "x"_a, "axis"_a = -1,
       document("softmax"));
   summing(m, array, "nansum", &nansum);
   summing(m, array, "nanprod", &nanprod);
@@ -126,19 +126,19 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
   m.def(
       "average",
       [](Value x, const Axes& axis, Value weights, bool keepdims) {
-        if (weights.is_none()) return mean(x.array(), axis, {keepdims}, line());
-        return average(x.array(), weights.array(), axis, {keepdims}, line());
+        if (weights.is_none()) return mean(x.array(), axis, {keepdims}, here());
+        return average(x.array(), weights.array(), axis, {keepdims}, here());
       },
       "x"_a, "axis"_a = nb::none(), "weights"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("average"));
   m.def(
       "cov",
       [](Value x, Value y, bool rowvar, double correction, std::optional<double> ddof) {
-        return cov(variables(x, y, rowvar), {rowvar, ddof.value_or(correction)}, line());
+        return cov(variables(x, y, rowvar), {rowvar, ddof.value_or(correction)}, here());
       },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true, nb::kw_only(), "correction"_a = 1.0, "ddof"_a = nb::none(),
       document("cov"));
   m.def(
-      "corrcoef", [](Value x, Value y, bool rowvar) { return corrcoef(variables(x, y, rowvar), {rowvar}, line()); },
+      "corrcoef", [](Value x, Value y, bool rowvar) { return corrcoef(variables(x, y, rowvar), {rowvar}, here()); },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true, document("corrcoef"));
 }
 

@@ -50,8 +50,8 @@ void bind_quantile(nb::module_& m, const char* name, One one, Several several) {
       name,
       [one, several](Value x, const Probability& q, std::optional<int> axis, std::string_view method, bool keepdims) {
         const QuantileOptions options{axis, method_named(method), keepdims};
-        if (const auto* const single = std::get_if<double>(&q)) return one(x.array(), *single, options, line());
-        return several(x.array(), std::get<std::vector<double>>(q), options, line());
+        if (const auto* const single = std::get_if<double>(&q)) return one(x.array(), *single, options, here());
+        return several(x.array(), std::get<std::vector<double>>(q), options, here());
       },
       "x"_a, "q"_a, "axis"_a = nb::none(), nb::kw_only(), "method"_a = "linear", "keepdims"_a = false, document(name));
 }
@@ -63,25 +63,25 @@ void bind_sets(nb::module_& m) {
   m.def(
       "unique_all",
       [all](Value x) {
-        const UniqueAll u = unique_all(x.array(), line());
+        const UniqueAll u = unique_all(x.array(), here());
         return all(object(u.values), object(u.indices), object(u.inverse_indices), object(u.counts));
       },
       "x"_a, document("unique_all"));
   m.def(
       "unique_counts",
       [counts](Value x) {
-        const UniqueCounts u = unique_counts(x.array(), line());
+        const UniqueCounts u = unique_counts(x.array(), here());
         return counts(object(u.values), object(u.counts));
       },
       "x"_a, document("unique_counts"));
   m.def(
       "unique_inverse",
       [inverse](Value x) {
-        const UniqueInverse u = unique_inverse(x.array(), line());
+        const UniqueInverse u = unique_inverse(x.array(), here());
         return inverse(object(u.values), object(u.inverse_indices));
       },
       "x"_a, document("unique_inverse"));
-  m.def("unique_values", [](Value x) { return unique_values(x.array(), line()); }, "x"_a, document("unique_values"));
+  m.def("unique_values", [](Value x) { return unique_values(x.array(), here()); }, "x"_a, document("unique_values"));
 }
 
 }  // namespace
@@ -91,26 +91,26 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
   define(
       m, array, "argsort",
       [](Value x, int axis, nb::handle, bool descending, bool) {
-        return argsort(x.array(), {axis, descending}, line());
+        return argsort(x.array(), {axis, descending}, here());
       },
       "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true);
   m.def(
       "sort",
-      [](Value x, int axis, nb::handle, bool descending, bool) { return sort(x.array(), {axis, descending}, line()); },
+      [](Value x, int axis, nb::handle, bool descending, bool) { return sort(x.array(), {axis, descending}, here()); },
       "x"_a, "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
       document("sort"));
   array.def(
-      "sort", [](Array& x, int axis, nb::handle, bool descending, bool) { x = sort(x, {axis, descending}, line()); },
+      "sort", [](Array& x, int axis, nb::handle, bool descending, bool) { x = sort(x, {axis, descending}, here()); },
       "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
       "Puts the array's own elements in order along the axis, as sort does.");
   m.def(
-      "partition", [](Value x, std::int64_t kth, int axis) { return partition(x.array(), kth, axis, line()); }, "x"_a,
+      "partition", [](Value x, std::int64_t kth, int axis) { return partition(x.array(), kth, axis, here()); }, "x"_a,
       "kth"_a, "axis"_a = -1, document("partition"));
   const nb::object largest = named_tuple(m, "TopKResult", "values indices");
   m.def(
       "topk",
       [largest](Value x, std::int64_t k, int axis, bool of_largest) {
-        const TopK top = topk(x.array(), k, {axis, of_largest}, line());
+        const TopK top = topk(x.array(), k, {axis, of_largest}, here());
         return largest(object(top.values), object(top.indices));
       },
       "x"_a, "k"_a, nb::kw_only(), "axis"_a = -1, "largest"_a = true, document("topk"));
@@ -118,20 +118,20 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
       "searchsorted",
       [](Value x1, Value x2, std::string_view side, Value sorter) {
         return searchsorted(x1.array(), x2.array(), {side_named(side), sorter.is_none() ? Array() : sorter.array()},
-                            line());
+                            here());
       },
       "x1"_a, "x2"_a, "side"_a = "left", "sorter"_a = nb::none(), document("searchsorted"));
   m.def(
-      "isin", [](Value x, Value test) { return isin(x.array(), test.array(), line()); }, "x"_a, "test"_a,
+      "isin", [](Value x, Value test) { return isin(x.array(), test.array(), here()); }, "x"_a, "test"_a,
       document("isin"));
   m.def(
       "median",
       [](Value x, std::optional<int> axis, bool keepdims) {
-        return median(x.array(), {axis, QuantileMethod::Linear, keepdims}, line());
+        return median(x.array(), {axis, QuantileMethod::Linear, keepdims}, here());
       },
       "x"_a, "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("median"));
-  using One = Array (*)(const Array&, double, QuantileOptions, std::source_location);
-  using Several = Array (*)(const Array&, const std::vector<double>&, QuantileOptions, std::source_location);
+  using One = Array (*)(const Array&, double, QuantileOptions, Where);
+  using Several = Array (*)(const Array&, const std::vector<double>&, QuantileOptions, Where);
   bind_quantile(m, "quantile", static_cast<One>(&quantile), static_cast<Several>(&quantile));
   bind_quantile(m, "percentile", static_cast<One>(&percentile), static_cast<Several>(&percentile));
   bind_sets(m);

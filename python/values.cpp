@@ -96,14 +96,13 @@ Operand Value::operand(Where where) {
     array();
   }
   if (array_ != nullptr) return {*array_, where};
-  const std::source_location location = located(where);
   switch (scalar_->kind()) {
-    case Scalar::Kind::Bool: return {scalar_->as_int() != 0, location};
-    case Scalar::Kind::Int: return {scalar_->as_int(), location};
-    case Scalar::Kind::UInt: return {scalar_->as_uint(), location};
+    case Scalar::Kind::Bool: return {scalar_->as_int() != 0, where};
+    case Scalar::Kind::Int: return {scalar_->as_int(), where};
+    case Scalar::Kind::UInt: return {scalar_->as_uint(), where};
     case Scalar::Kind::Float: break;
   }
-  return {scalar_->as_float(), location};
+  return {scalar_->as_float(), where};
 }
 
 const Array& Value::array() {

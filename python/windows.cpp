@@ -52,32 +52,32 @@ void bind_windows(nb::module_& m) {
       "pad",
       [](Value x, const std::variant<std::int64_t, Pair, std::vector<Pair>>& pad_width, std::string_view mode,
          nb::handle constant_values) {
-        return pad(x.array(), widths_of(pad_width), pad_named(mode), filling(constant_values), line());
+        return pad(x.array(), widths_of(pad_width), pad_named(mode), filling(constant_values), here());
       },
       "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = 0, document("pad"));
   m.def(
       "sliding_window_view",
       [](Value x, const Shape& window_shape, const Axes& axis) {
-        return sliding_window_view(x.array(), window_shape, axis, line());
+        return sliding_window_view(x.array(), window_shape, axis, here());
       },
       "x"_a, "window_shape"_a, "axis"_a = nb::none(), document("sliding_window_view"));
   m.def(
       "diff",
       [](Value x, std::int64_t n, int axis, Value prepend, Value append) {
-        return diff(x.array(), {axis, n, other(prepend), other(append)}, line());
+        return diff(x.array(), {axis, n, other(prepend), other(append)}, here());
       },
       "x"_a, "n"_a = 1, "axis"_a = -1, nb::kw_only(), "prepend"_a = nb::none(), "append"_a = nb::none(),
       document("diff"));
   m.def(
       "convolve",
       [](Value a, Value v, std::string_view mode) {
-        return convolve(a.array(), v.array(), convolution_named(mode), line());
+        return convolve(a.array(), v.array(), convolution_named(mode), here());
       },
       "a"_a, "v"_a, "mode"_a = "full", document("convolve"));
   m.def(
       "correlate",
       [](Value a, Value v, std::string_view mode) {
-        return correlate(a.array(), v.array(), convolution_named(mode), line());
+        return correlate(a.array(), v.array(), convolution_named(mode), here());
       },
       "a"_a, "v"_a, "mode"_a = "valid", document("correlate"));
 }

@@ -27,7 +27,7 @@ TARRY_HALF_UNARY(softsign)
     ("include/tarry/ops.h", "Array sigmoid(const Array& x", """\
 /// x / (1 + |x|); NaN of infinities.
 /// Example: `ta::softsign(ta::array({0.0, 3.0}))` is `[0.   0.75]`.
-[[nodiscard]] TARRY_EXPORT Array softsign(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array softsign(const Array& x, Where where = std::source_location::current());
 """),
     ("tests/helpers/elementary.h", "case Op::Sigmoid:", "    case Op::Softsign: return a / (1 + std::fabs(a));\n"),
     ("CHANGELOG.md", "### ", "\n- `softsign`.\n"),

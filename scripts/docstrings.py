@@ -39,8 +39,7 @@ def prose(lines, prefix):
 
 def tidy(code):
     code = re.sub(r"\[\[nodiscard\]\] |\[\[noreturn\]\] |TARRY_EXPORT |\binline (?=\w)|  // NOLINT.*", "", code)
-    code = re.sub(r",?\s*std::source_location where = std::source_location::current\(\)", "", code)
-    return re.sub(r",?\s*std::source_location where\)", ")", code)
+    return re.sub(r",?\s*Where where = std::source_location::current\(\)", "", code)
 
 
 def signature(lines):

@@ -49,8 +49,7 @@ class detail::FunctionText {
   const Where where_;
 };
 
-function::function(std::string_view name, std::string_view parameters, std::string_view body,
-                   std::source_location where) try
+function::function(std::string_view name, std::string_view parameters, std::string_view body, Where where) try
     : text_(std::make_shared<const detail::FunctionText>(name, parameters, body, where)) {}
 TARRY_OR_OUT_OF_MEMORY("function", where)
 

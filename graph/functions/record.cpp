@@ -2,6 +2,8 @@
 // a path that ends early (return, break, continue) leaves its values in an Exit, which the join takes up.
 #include "graph/functions/record.h"
 
+#include <tarry/loop.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "graph/functions/values.h"
-#include "graph/record/loop.h"
 #include "support/check.h"
 
 namespace tarry::graph {
@@ -309,7 +310,7 @@ class FunctionRecorder {
     const LoopStep body = [&](std::span<const Array> now) {
       return after(state, round(s, unpacked(state, path, now)), now);
     };
-    const std::vector<Array> done = record_while(goes_on, body, init, WhileOptions{}.limit, where_);
+    const std::vector<Array> done = detail::while_loop(goes_on, body, init, {}, where_);
     for (std::size_t k = 0; k < state.variables.size(); ++k) path.variables[state.variables[k]].value = edge(done[k]);
     if (!state.returns) return;
     Exit& exit = path.exits[kReturn];

@@ -37,7 +37,7 @@ std::vector<Operand> operands(std::span<const Array> a, std::span<const Array> b
 }  // namespace
 
 reduction::reduction(const function& combine, std::vector<Scalar> identity, std::optional<function> finish,
-                     std::source_location where) try
+                     Where where) try
     : combine_(combine), identity_(std::move(identity)), finish_(std::move(finish)) {
   const std::size_t given = combine_.parameters(), results = combine_.results();
   if (given != 2 * results)
@@ -53,7 +53,7 @@ reduction::reduction(const function& combine, std::vector<Scalar> identity, std:
 TARRY_OR_OUT_OF_MEMORY("reduction", where)
 
 std::vector<Array> reduction::all(std::span<const Array> states, const Axes& axes, ReduceOptions options,
-                                  std::source_location where) const try {
+                                  Where where) const try {
   const std::string& called = combine_.name();
   std::vector<Edge> now = in_one_shape(called, states, where);
   if (now.size() != combine_.results())
@@ -90,7 +90,7 @@ std::vector<Array> reduction::all(std::span<const Array> states, const Axes& axe
 }
 TARRY_OR_OUT_OF_MEMORY(combine_.name(), where)
 
-Array reduction::operator()(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) const {
+Array reduction::operator()(const Array& x, const Axes& axes, ReduceOptions options, Where where) const {
   std::vector<Array> results = all(std::span(&x, 1), axes, options, where);
   if (results.size() != 1)
     TARRY_THROW(InvalidArgument, combine_.name(), where,
@@ -99,7 +99,7 @@ Array reduction::operator()(const Array& x, const Axes& axes, ReduceOptions opti
 }
 
 std::vector<Array> associative_scan(const Combine& combine, std::span<const Array> states, CombineOptions options,
-                                    std::source_location where) try {
+                                    Where where) try {
   constexpr std::string_view kCalled = "associative_scan";
   std::vector<Edge> now = in_one_shape(kCalled, states, where);
   const int axis = graph::checked_axis(kCalled, options.axis, now.front(), where);

@@ -48,17 +48,15 @@ TARRY_OR_OUT_OF_MEMORY("str", Where{})
 Array::Array(Scalar value, Dtype dtype, Where where)
     : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
 
-Shape Array::shape(std::source_location where) const {
+Shape Array::shape(Where where) const {
   const auto extents = defined(node_, "shape", where).shape();
   return std::vector<std::int64_t>(extents.begin(), extents.end());
 }
-int Array::ndim(std::source_location where) const { return defined(node_, "ndim", where).rank; }
-std::int64_t Array::size(std::source_location where) const {
-  return graph::element_count(defined(node_, "size", where).shape());
-}
-Dtype Array::dtype(std::source_location where) const { return defined(node_, "dtype", where).dtype; }
+int Array::ndim(Where where) const { return defined(node_, "ndim", where).rank; }
+std::int64_t Array::size(Where where) const { return graph::element_count(defined(node_, "size", where).shape()); }
+Dtype Array::dtype(Where where) const { return defined(node_, "dtype", where).dtype; }
 
-Device Array::device(std::source_location where) const {
+Device Array::device(Where where) const {
   const graph::Node& n = defined(node_, "device", where);
   if (n.device != Device{} || n.op == graph::Op::Input) return n.device;
   if (n.state.load(std::memory_order_acquire) != graph::State::Ready) return {};
@@ -66,11 +64,11 @@ Device Array::device(std::source_location where) const {
   return n.extra->results[output_]->buffer->device;
 }
 
-bool Array::is_evaluated(std::source_location where) const {
+bool Array::is_evaluated(Where where) const {
   return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
 }
 
-std::string Array::repr(std::source_location where) const try {
+std::string Array::repr(Where where) const try {
   if (node_ == nullptr) return "Array(undefined)";
   std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
   if (node_->device != Device{}) text += node_->device.str() + ", ";

@@ -81,8 +81,7 @@ Edge kept(Op op, Reduced r, const Edge& x, Where where) {
 
 }  // namespace
 
-Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional<Operand>& hi,
-           std::source_location where) try {
+Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional<Operand>& hi, Where where) try {
   const Where at = where;
   std::array<Argument, 3> given = {{{detail::edge(x, "clip", at), 0}}};
   std::size_t count = 1;
@@ -126,7 +125,7 @@ Array array_equal(const Operand& a, const Operand& b, EqualOptions options) try 
 }
 TARRY_OR_OUT_OF_MEMORY("array_equal", a.where())
 
-Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   Reduced r = graph::prepare_reduction("logsumexp", detail::edge(x, "logsumexp", where), axes, where);
   const Dtype dtype = exponential_dtype("logsumexp", r, where);
   if (r.count == 0) {
@@ -145,7 +144,7 @@ Array logsumexp(const Array& x, const Axes& axes, ReduceOptions options, std::so
 }
 TARRY_OR_OUT_OF_MEMORY("logsumexp", where)
 
-Array softmax(const Array& x, int axis, std::source_location where) try {
+Array softmax(const Array& x, int axis, Where where) try {
   Reduced r = graph::prepare_reduction("softmax", detail::edge(x, "softmax", where), axis, where);
   const Dtype dtype = exponential_dtype("softmax", r, where);
   if (r.count == 0) return detail::wrap(graph::record_cast(r.x, dtype, where));

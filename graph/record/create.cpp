@@ -123,33 +123,33 @@ Array arange_floats(double start, double stop, double step, Dtype dtype, Where w
 
 }  // namespace
 
-Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
+Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype, Where where) try {
   return fill("full", shape, value, dtype.value_or(value.default_dtype()), where);
 }
 TARRY_OR_OUT_OF_MEMORY("full", where)
-Array zeros(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
+Array zeros(const Shape& shape, std::optional<Dtype> dtype, Where where) try {
   return fill("zeros", shape, 0, float_or(dtype), where);
 }
 TARRY_OR_OUT_OF_MEMORY("zeros", where)
-Array ones(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
+Array ones(const Shape& shape, std::optional<Dtype> dtype, Where where) try {
   return fill("ones", shape, 1, float_or(dtype), where);
 }
 TARRY_OR_OUT_OF_MEMORY("ones", where)
 
-Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, std::source_location where) try {
+Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype, Where where) try {
   return fill_like("full_like", x, value, dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("full_like", where)
-Array zeros_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
+Array zeros_like(const Array& x, std::optional<Dtype> dtype, Where where) try {
   return fill_like("zeros_like", x, 0, dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("zeros_like", where)
-Array ones_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
+Array ones_like(const Array& x, std::optional<Dtype> dtype, Where where) try {
   return fill_like("ones_like", x, 1, dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("ones_like", where)
 
-Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, std::source_location where) try {
+Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype, Where where) try {
   const support::DefaultFloatingPoint state;
   bool integers = true;
   for (const Scalar s : {start, stop, step}) {
@@ -170,12 +170,10 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
 }
 TARRY_OR_OUT_OF_MEMORY("arange", where)
 
-Array arange(Scalar stop, std::optional<Dtype> dtype, std::source_location where) try {
-  return arange(0, stop, 1, dtype, where);
-}
+Array arange(Scalar stop, std::optional<Dtype> dtype, Where where) try { return arange(0, stop, 1, dtype, where); }
 TARRY_OR_OUT_OF_MEMORY("arange", where)
 
-Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, std::source_location where) try {
+Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, Where where) try {
   check_finite("linspace", start, where);
   check_finite("linspace", stop, where);
   const Dtype dtype = options.dtype.value_or(widest({start, stop}, graph::context().default_float));
@@ -201,7 +199,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
 }
 TARRY_OR_OUT_OF_MEMORY("linspace", where)
 
-Array eye(std::int64_t rows, EyeOptions options, std::source_location where) try {
+Array eye(std::int64_t rows, EyeOptions options, Where where) try {
   const std::int64_t columns = options.columns == -1 ? rows : options.columns;
   const Dims shape{rows, columns}, down{rows, 1}, across{1, columns};
   const Dtype dtype = float_or(options.dtype);

@@ -79,14 +79,13 @@ int checked_curve(const char* op, const Edge& y, int axis, std::int64_t least, W
 }
 
 /// Slopes at the ends and between them, joined.
-Array slopes(const Edge& first, const Edge& inner, const Edge& last, int axis, Dtype dtype,
-             std::source_location where) {
+Array slopes(const Edge& first, const Edge& inner, const Edge& last, int axis, Dtype dtype, Where where) {
   std::vector<Array> parts;
   for (const Edge& e : {first, inner, last}) parts.push_back(detail::wrap(graph::record_cast(e, dtype, where)));
   return concat(parts, axis, where);
 }
 
-Array uneven_gradient(const Edge& y, const Edge& x, int axis, Dtype dtype, std::source_location where) {
+Array uneven_gradient(const Edge& y, const Edge& x, int axis, Dtype dtype, Where where) {
   const std::int64_t n = extent(y, axis);
   const Edge steps = step(x, axis, where), rises = step(y, axis, where);
   const auto part = [&](const Edge& e, std::int64_t from, std::int64_t count) {
@@ -115,7 +114,7 @@ Array on(Op op, const Array& a, const Array& b, Where where) {
 
 }  // namespace
 
-Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions options, std::source_location where) try {
+Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions options, Where where) try {
   const Floats f = floats("interp", {x, xp, fp}, where);
   for (const Edge& e : {f.edges[1], f.edges[2]}) {
     if (e.node()->rank == 1 && extent(e, 0) > 0 && extent(e, 0) == extent(f.edges[1], 0)) continue;
@@ -150,7 +149,7 @@ Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions opt
 }
 TARRY_OR_OUT_OF_MEMORY("interp", where)
 
-Array gradient(const Array& y, GradientOptions options, std::source_location where) try {
+Array gradient(const Array& y, GradientOptions options, Where where) try {
   const Floats f = floats("gradient", {y}, where);
   const Edge& e = f.edges[0];
   const int axis = checked_curve("gradient", e, options.axis, 2, where);
@@ -162,14 +161,14 @@ Array gradient(const Array& y, GradientOptions options, std::source_location whe
 }
 TARRY_OR_OUT_OF_MEMORY("gradient", where)
 
-Array gradient(const Array& y, const Array& x, int axis, std::source_location where) try {
+Array gradient(const Array& y, const Array& x, int axis, Where where) try {
   const Floats f = floats("gradient", {y, x}, where);
   const int at = checked_curve("gradient", f.edges[0], axis, 2, where);
   return uneven_gradient(f.edges[0], along("gradient", f.edges[1], f.edges[0], at, where), at, f.dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("gradient", where)
 
-Array trapezoid(const Array& y, GradientOptions options, std::source_location where) try {
+Array trapezoid(const Array& y, GradientOptions options, Where where) try {
   const Floats f = floats("trapezoid", {y}, where);
   const int axis = checked_curve("trapezoid", f.edges[0], options.axis, 1, where);
   const Edge spacing = graph::record_scalar(options.spacing, f.edges[0].node()->dtype, "trapezoid", where);
@@ -177,7 +176,7 @@ Array trapezoid(const Array& y, GradientOptions options, std::source_location wh
 }
 TARRY_OR_OUT_OF_MEMORY("trapezoid", where)
 
-Array trapezoid(const Array& y, const Array& x, int axis, std::source_location where) try {
+Array trapezoid(const Array& y, const Array& x, int axis, Where where) try {
   const Floats f = floats("trapezoid", {y, x}, where);
   const int at = checked_curve("trapezoid", f.edges[0], axis, 1, where);
   const Edge points = along("trapezoid", f.edges[1], f.edges[0], at, where);
@@ -185,7 +184,7 @@ Array trapezoid(const Array& y, const Array& x, int axis, std::source_location w
 }
 TARRY_OR_OUT_OF_MEMORY("trapezoid", where)
 
-Array correlate(const Array& a, const Array& v, Convolution mode, std::source_location where) try {
+Array correlate(const Array& a, const Array& v, Convolution mode, Where where) try {
   for (const Edge& e : {detail::edge(a, "correlate", where), detail::edge(v, "correlate", where)}) {
     if (e.node()->rank == 1 && extent(e, 0) > 0) continue;
     TARRY_THROW(InvalidArgument, "correlate", where,

@@ -174,7 +174,7 @@ Edge einstein_sum(std::string_view subscripts, std::span<const Array> arrays, Wh
 
 inline namespace v0 {
 
-Array einsum(std::string_view subscripts, std::span<const Array> arrays, std::source_location where) try {
+Array einsum(std::string_view subscripts, std::span<const Array> arrays, Where where) try {
   return detail::wrap(graph::einstein_sum(subscripts, arrays, where));
 }
 TARRY_OR_OUT_OF_MEMORY("einsum", where)

@@ -87,7 +87,7 @@ Eigh eigen(const Matrices& m, Where where) {
 
 }  // namespace
 
-Array solve(const Array& a, const Array& b, std::source_location where) try {
+Array solve(const Array& a, const Array& b, Where where) try {
   const Edge left = detail::edge(a, "solve", where);
   Edge right = detail::edge(b, "solve", where);
   const graph::Argument both[] = {{left, 0}, {right, 0}};
@@ -117,19 +117,19 @@ Array solve(const Array& a, const Array& b, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("solve", where)
 
-Array inv(const Array& x, std::source_location where) try {
+Array inv(const Array& x, Where where) try {
   const Matrices m("inv", x, where);
   return m.given(m.run(Op::Inverse, {m.n, m.n}));
 }
 TARRY_OR_OUT_OF_MEMORY("inv", where)
 
-Array det(const Array& x, std::source_location where) try {
+Array det(const Array& x, Where where) try {
   const Matrices m("det", x, where);
   return m.given(detail::edge(prod(pivots(m), -1, {}, where), "det", where));
 }
 TARRY_OR_OUT_OF_MEMORY("det", where)
 
-Slogdet slogdet(const Array& x, std::source_location where) try {
+Slogdet slogdet(const Array& x, Where where) try {
   const Matrices m("slogdet", x, where);
   const Array factors = pivots(m);
   const Array signs = prod(sign(factors, where), -1, {}, where);
@@ -138,19 +138,17 @@ Slogdet slogdet(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("slogdet", where)
 
-Array cholesky(const Array& x, CholeskyOptions options, std::source_location where) try {
+Array cholesky(const Array& x, CholeskyOptions options, Where where) try {
   const Matrices m("cholesky", options.upper ? matrix_transpose(x, where) : x, where);
   const Array lower = m.given(m.run(Op::Cholesky, {m.n, m.n}));
   return options.upper ? matrix_transpose(lower, where) : lower;
 }
 TARRY_OR_OUT_OF_MEMORY("cholesky", where)
 
-Eigh eigh(const Array& x, std::source_location where) try { return eigen(Matrices("eigh", x, where), where); }
+Eigh eigh(const Array& x, Where where) try { return eigen(Matrices("eigh", x, where), where); }
 TARRY_OR_OUT_OF_MEMORY("eigh", where)
 
-Array eigvalsh(const Array& x, std::source_location where) try {
-  return eigen(Matrices("eigvalsh", x, where), where).eigenvalues;
-}
+Array eigvalsh(const Array& x, Where where) try { return eigen(Matrices("eigvalsh", x, where), where).eigenvalues; }
 TARRY_OR_OUT_OF_MEMORY("eigvalsh", where)
 
 }  // namespace linalg

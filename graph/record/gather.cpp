@@ -217,14 +217,13 @@ Edge record_taken_along(const IndexingCall& call, const Edge& x, const Edge& ind
 
 inline namespace v0 {
 
-Array take(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds,
-           std::source_location where) try {
+Array take(const Array& x, const Array& indices, std::optional<int> axis, Bounds bounds, Where where) try {
   return detail::wrap(graph::record_taken({graph::IndexAttributes::Called::Take, bounds, where},
                                           detail::edge(x, "take", where), detail::edge(indices, "take", where), axis));
 }
 TARRY_OR_OUT_OF_MEMORY("take", where)
 
-Array take_along_axis(const Array& x, const Array& indices, int axis, Bounds bounds, std::source_location where) try {
+Array take_along_axis(const Array& x, const Array& indices, int axis, Bounds bounds, Where where) try {
   return detail::wrap(graph::record_taken_along({graph::IndexAttributes::Called::TakeAlongAxis, bounds, where},
                                                 detail::edge(x, "take_along_axis", where),
                                                 detail::edge(indices, "take_along_axis", where), axis));

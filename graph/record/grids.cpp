@@ -67,30 +67,26 @@ Edge with_element(const Spacing& s, std::int64_t at, double value, const Edge& v
 
 }  // namespace
 
-Array empty(const Shape& shape, std::optional<Dtype> dtype, std::source_location where) try {
+Array empty(const Shape& shape, std::optional<Dtype> dtype, Where where) try {
   const Dtype wanted = dtype.value_or(graph::context().default_float);
   graph::check_shape("empty", {wanted, shape.vector()}, where);
   return detail::wrap(graph::record_fill(graph::record_scalar(0, wanted, "empty", where), shape.vector(), where));
 }
 TARRY_OR_OUT_OF_MEMORY("empty", where)
 
-Array empty_like(const Array& x, std::optional<Dtype> dtype, std::source_location where) try {
+Array empty_like(const Array& x, std::optional<Dtype> dtype, Where where) try {
   const Edge e = detail::edge(x, "empty_like", where);
   return zeros_like(x, dtype.value_or(e.node()->dtype), where);
 }
 TARRY_OR_OUT_OF_MEMORY("empty_like", where)
 
-Array tril(const Array& x, std::int64_t k, std::source_location where) try {
-  return triangle("tril", Op::LessEqual, x, k, where);
-}
+Array tril(const Array& x, std::int64_t k, Where where) try { return triangle("tril", Op::LessEqual, x, k, where); }
 TARRY_OR_OUT_OF_MEMORY("tril", where)
 
-Array triu(const Array& x, std::int64_t k, std::source_location where) try {
-  return triangle("triu", Op::GreaterEqual, x, k, where);
-}
+Array triu(const Array& x, std::int64_t k, Where where) try { return triangle("triu", Op::GreaterEqual, x, k, where); }
 TARRY_OR_OUT_OF_MEMORY("triu", where)
 
-std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order, std::source_location where) try {
+std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order, Where where) try {
   const std::vector<Edge> edges = graph::edges_of("meshgrid", arrays, where);
   const int rank = static_cast<int>(edges.size());
   for (const Edge& e : edges) {
@@ -119,7 +115,7 @@ std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order, std:
 }
 TARRY_OR_OUT_OF_MEMORY("meshgrid", where)
 
-Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions options, std::source_location where) try {
+Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions options, Where where) try {
   const LinspaceOptions spaced{.endpoint = options.endpoint, .dtype = options.dtype};
   const Spacing s = spacing("logspace", start, stop, count, spaced, where);
   if (!(options.base > 0) || !std::isfinite(options.base)) {
@@ -134,8 +130,7 @@ Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions op
 }
 TARRY_OR_OUT_OF_MEMORY("logspace", where)
 
-Array geomspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options,
-                std::source_location where) try {
+Array geomspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Spacing s = spacing("geomspace", start, stop, count, options, where);
   const double first = start.to_double(), last = stop.to_double();

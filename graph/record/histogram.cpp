@@ -25,15 +25,15 @@ using graph::Typed;
 /// Operations of one call.
 class Binning {
  public:
-  Binning(std::string_view called, const Array& x, std::source_location where)
+  Binning(std::string_view called, const Array& x, Where where)
       : called_(called), x_(detail::edge(x, called, where)), where_(where) {}
 
   [[nodiscard]] const Edge& x() const { return x_; }
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), Where(where_), message + " (given " + Typed(x_).str() + ")");
+    TARRY_THROW(InvalidArgument, std::string(called_), where_, message + " (given " + Typed(x_).str() + ")");
   }
   [[nodiscard]] Edge edge(const Array& x) const { return detail::edge(x, called_, where_); }
-  [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
+  [[nodiscard]] Operand on(const Array& x) const { return {x, where_}; }
   template <class T>
   [[nodiscard]] Operand number(T x) const {
     return {x, where_};
@@ -127,12 +127,11 @@ class Binning {
  private:
   std::string_view called_;
   Edge x_;
-  std::source_location where_;
+  Where where_;
 };
 
 /// The range of histogram: the user's, or that of the elements.
-std::pair<double, double> range_of(const Binning& b, const Array& flat, const HistogramOptions& options,
-                                   std::source_location where) {
+std::pair<double, double> range_of(const Binning& b, const Array& flat, const HistogramOptions& options, Where where) {
   double low = 0, high = 1;
   if (options.range) {
     std::tie(low, high) = *options.range;
@@ -149,7 +148,7 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
 
 }  // namespace
 
-Array bincount(const Array& x, const BincountOptions& options, std::source_location where) try {
+Array bincount(const Array& x, const BincountOptions& options, Where where) try {
   const Binning b("bincount", x, where);
   const Edge& e = b.x();
   if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
@@ -168,7 +167,7 @@ Array bincount(const Array& x, const BincountOptions& options, std::source_locat
 }
 TARRY_OR_OUT_OF_MEMORY("bincount", where)
 
-Array digitize(const Array& x, const Array& edges, DigitizeOptions options, std::source_location where) try {
+Array digitize(const Array& x, const Array& edges, DigitizeOptions options, Where where) try {
   const Binning b("digitize", x, where);
   const Edge e = b.edge(edges);
   if (e.node()->rank != 1) b.fail("edges have one dimension, not " + Typed(e).str());
@@ -182,8 +181,7 @@ Array digitize(const Array& x, const Array& edges, DigitizeOptions options, std:
 }
 TARRY_OR_OUT_OF_MEMORY("digitize", where)
 
-Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& options,
-                    std::source_location where) try {
+Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& options, Where where) try {
   const Binning b("histogram", x, where);
   const Edge& e = b.x();
   const graph::PlacedLike placed(e);
@@ -198,8 +196,7 @@ Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& o
 }
 TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
-Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& options,
-                    std::source_location where) try {
+Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& options, Where where) try {
   const Binning b("histogram", x, where);
   const Edge& e = b.x();
   b.check_edges(edges);
@@ -211,7 +208,7 @@ Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& 
 TARRY_OR_OUT_OF_MEMORY("histogram", where)
 
 HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, const HistogramOptions& options,
-                        std::source_location where) try {
+                        Where where) try {
   const Binning b("histogramdd", x, where);
   const Edge& e = b.x();
   if (edges.empty() || e.node()->rank != 2 || e.node()->shape()[1] != static_cast<std::int64_t>(edges.size()))

@@ -367,14 +367,14 @@ Array Array::at(const Index* indices, std::size_t count) const try {
 }
 TARRY_OR_OUT_OF_MEMORY("index", indices[0].where())
 
-RowIterator Array::begin(std::source_location where) const {
+RowIterator Array::begin(Where where) const {
   if (const graph::Edge e = detail::edge(*this, "index", where); e.node()->rank == 0) {
     TARRY_THROW(InvalidArgument, "index", where, graph::Typed(e).str() + " is 0-d: there are no rows to go through");
   }
   return {*this, 0, where};
 }
 
-RowIterator Array::end(std::source_location where) const try {
+RowIterator Array::end(Where where) const try {
   const graph::Edge e = detail::edge(*this, "index", where);
   return {*this, e.node()->rank == 0 ? 0 : e.node()->shape()[0], where};
 }

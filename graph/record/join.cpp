@@ -105,7 +105,7 @@ inline namespace v0 {
 
 using graph::Edge;
 
-Array concat(std::span<const Array> arrays, std::optional<int> axis, std::source_location where) try {
+Array concat(std::span<const Array> arrays, std::optional<int> axis, Where where) try {
   std::vector<Edge> parts = graph::promoted("concat", arrays, where);
   if (!axis) {
     for (Edge& p : parts) p = graph::flattened(p, where);
@@ -120,7 +120,7 @@ Array concat(std::span<const Array> arrays, std::optional<int> axis, std::source
 }
 TARRY_OR_OUT_OF_MEMORY("concat", where)
 
-Array stack(std::span<const Array> arrays, int axis, std::source_location where) try {
+Array stack(std::span<const Array> arrays, int axis, Where where) try {
   const std::vector<Edge> parts = graph::promoted("stack", arrays, where);
   graph::Dims wider(parts.front().node()->shape());
   for (const Edge& p : parts) {
@@ -138,7 +138,7 @@ Array stack(std::span<const Array> arrays, int axis, std::source_location where)
 }
 TARRY_OR_OUT_OF_MEMORY("stack", where)
 
-Array roll(const Array& x, std::int64_t shift, const Axes& axes, std::source_location where) try {
+Array roll(const Array& x, std::int64_t shift, const Axes& axes, Where where) try {
   Edge e = detail::edge(x, "roll", where);
   if (axes.all()) {
     const Edge flat = graph::rolled(graph::flattened(e, where), shift, 0, where);
@@ -167,8 +167,8 @@ Array roll(const Array& x, std::span<const std::int64_t> shifts, const Axes& axe
 }
 TARRY_OR_OUT_OF_MEMORY("roll", where)
 
-Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes, std::source_location where) {
-  return roll(x, std::span(shifts.begin(), shifts.size()), axes, Where(where));
+Array roll(const Array& x, std::initializer_list<std::int64_t> shifts, const Axes& axes, Where where) {
+  return roll(x, std::span(shifts.begin(), shifts.size()), axes, where);
 }
 
 }  // namespace v0

@@ -18,9 +18,9 @@ namespace {
 /// Two stacks of matrices of one dtype, their dimensions in front not yet broadcast.
 class Product {
  public:
-  Product(const Array& a, const Array& b, std::source_location where) : where_(where) {
-    const graph::Argument both[] = {detail::argument({a, Where(where)}, "matmul", where),
-                                    detail::argument({b, Where(where)}, "matmul", where)};
+  Product(const Array& a, const Array& b, Where where) : where_(where) {
+    const graph::Argument both[] = {detail::argument({a, where}, "matmul", where),
+                                    detail::argument({b, where}, "matmul", where)};
     const Dtype dtype = graph::common_dtype("matmul", both, where);
     operands_ = graph::list_arrays(both);
     if (dtype == bool_) fail("takes numbers, not bool; convert with astype first (given " + operands_ + ")");
@@ -99,7 +99,7 @@ class Product {
     const Dtype computed = is_floating(dtype) ? graph::float_for_computing(dtype) : dtype;
     const Array a = expand_dims(astype(a_, computed, where_), -1, where_);
     const Array b = expand_dims(astype(b_, computed, where_), -3, where_);
-    const Array products = multiply({a, Where(where_)}, {b, Where(where_)});
+    const Array products = multiply({a, where_}, {b, where_});
     return astype(sum(products, -2, {.keepdims = false, .dtype = computed}, where_), dtype, where_);
   }
 
@@ -124,7 +124,7 @@ class Product {
     return reshape(broadcast_to(x, with(front_, rows, columns), where_), {product(front_), rows, columns}, where_);
   }
 
-  std::source_location where_;
+  Where where_;
   std::string operands_;
   Array a_, b_;
   bool row_ = false, column_ = false;
@@ -134,7 +134,7 @@ class Product {
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, std::source_location where) try { return Product(a, b, where).run(); }
+Array matmul(const Array& a, const Array& b, Where where) try { return Product(a, b, where).run(); }
 TARRY_OR_OUT_OF_MEMORY("matmul", where)
 
 }  // namespace v0

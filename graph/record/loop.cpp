@@ -1,6 +1,6 @@
 // scan, while_loop: a body recorded once, between nodes that stand for the values of a level. What is more than
 // elementwise is copied for each level.
-#include "graph/record/loop.h"
+#include <tarry/loop.h>
 
 #include <tarry/evaluate.h>
 #include <tarry/reduce.h>
@@ -426,26 +426,21 @@ class LoopRecorder {
 }  // namespace
 
 Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body, LoopOptions options,
-             std::source_location where) try {
+             Where where) try {
   return LoopRecorder(init, xs, body, nullptr, options, where).record();
 }
 TARRY_OR_OUT_OF_MEMORY("scan", where)
 
 std::vector<Array> detail::while_loop(const LoopCondition& condition, const LoopStep& body, std::span<const Array> init,
-                                      WhileOptions options, std::source_location where) try {
-  return graph::record_while(condition, body, init, options.limit, where);
+                                      WhileOptions options, Where where) try {
+  if (options.limit < 0) TARRY_THROW(InvalidArgument, "while_loop", where, fmt::format("{} rounds", options.limit));
+  const ScanBody step = [&](std::span<const Array> carries, std::span<const Array>) {
+    return Scanned{body(carries), {}};
+  };
+  return LoopRecorder(init, {}, step, &condition, {.length = options.limit}, where).record().carries;
 }
 TARRY_OR_OUT_OF_MEMORY("while_loop", where)
 
 }  // namespace v0
-
-std::vector<Array> graph::record_while(const LoopCondition& condition, const LoopStep& body,
-                                       std::span<const Array> init, std::int64_t limit, Where where) {
-  if (limit < 0) TARRY_THROW(InvalidArgument, "while_loop", where, fmt::format("{} rounds", limit));
-  const ScanBody step = [&](std::span<const Array> carries, std::span<const Array>) {
-    return Scanned{body(carries), {}};
-  };
-  return LoopRecorder(init, {}, step, &condition, {.length = limit}, where).record().carries;
-}
 
 }  // namespace tarry

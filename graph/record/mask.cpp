@@ -138,17 +138,15 @@ Edge compressed(const Array& condition, const Array& x, std::optional<int> axis,
 
 inline namespace v0 {
 
-std::vector<Array> nonzero(const Array& x, std::source_location where) try {
-  return graph::coordinates(x, "nonzero", where);
-}
+std::vector<Array> nonzero(const Array& x, Where where) try { return graph::coordinates(x, "nonzero", where); }
 TARRY_OR_OUT_OF_MEMORY("nonzero", where)
 
-std::vector<Array> where(const Array& condition, std::source_location location) try {
+std::vector<Array> where(const Array& condition, Where location) try {
   return graph::coordinates(condition, "where", location);
 }
 TARRY_OR_OUT_OF_MEMORY("where", location)
 
-Array argwhere(const Array& x, std::source_location where) try {
+Array argwhere(const Array& x, Where where) try {
   if (detail::edge(x, "argwhere", where).node()->rank == 0) {
     const graph::Edge numbers =
         graph::record_true_places("argwhere", detail::edge(x, "argwhere", where), nullptr, where);
@@ -158,12 +156,12 @@ Array argwhere(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("argwhere", where)
 
-Array flatnonzero(const Array& x, std::source_location where) try {
+Array flatnonzero(const Array& x, Where where) try {
   return detail::wrap(graph::record_true_places("flatnonzero", detail::edge(x, "flatnonzero", where), nullptr, where));
 }
 TARRY_OR_OUT_OF_MEMORY("flatnonzero", where)
 
-Array compress(const Array& condition, const Array& x, std::optional<int> axis, std::source_location where) try {
+Array compress(const Array& condition, const Array& x, std::optional<int> axis, Where where) try {
   return detail::wrap(graph::compressed(condition, x, axis, where));
 }
 TARRY_OR_OUT_OF_MEMORY("compress", where)

@@ -59,14 +59,14 @@ Edge norm(const Reduced& r, double ord, Where where) {
 
 }  // namespace
 
-Array diagonal(const Array& x, std::int64_t offset, int axis1, int axis2, std::source_location where) try {
+Array diagonal(const Array& x, std::int64_t offset, int axis1, int axis2, Where where) try {
   const Edge e = detail::edge(x, "diagonal", where);
   const auto [first, second] = two_axes("diagonal", e, axis1, axis2, where);
   return detail::wrap(graph::diagonal_of(e, first, second, offset, where));
 }
 TARRY_OR_OUT_OF_MEMORY("diagonal", where)
 
-Array trace(const Array& x, TraceOptions options, std::source_location where) try {
+Array trace(const Array& x, TraceOptions options, Where where) try {
   const Edge e = detail::edge(x, "trace", where);
   const auto [first, second] = two_axes("trace", e, -2, -1, where);
   const Array on_it = detail::wrap(graph::diagonal_of(e, first, second, options.offset, where));
@@ -77,7 +77,7 @@ Array trace(const Array& x, TraceOptions options, std::source_location where) tr
 }
 TARRY_OR_OUT_OF_MEMORY("trace", where)
 
-Array vector_norm(const Array& x, const Axes& axes, NormOptions options, std::source_location where) try {
+Array vector_norm(const Array& x, const Axes& axes, NormOptions options, Where where) try {
   Reduced r = graph::prepare_reduction("vector_norm", detail::edge(x, "vector_norm", where), axes, where);
   graph::check_numbers("vector_norm", r, where);
   if (std::isnan(options.ord)) {
@@ -90,7 +90,7 @@ Array vector_norm(const Array& x, const Axes& axes, NormOptions options, std::so
 }
 TARRY_OR_OUT_OF_MEMORY("vector_norm", where)
 
-Array matrix_norm(const Array& x, MatrixNormOptions options, std::source_location where) try {
+Array matrix_norm(const Array& x, MatrixNormOptions options, Where where) try {
   const Edge e = detail::edge(x, "matrix_norm", where);
   const auto [rows, columns] = two_axes("matrix_norm", e, -2, -1, where);
   graph::check_number("matrix_norm", e, where);
@@ -113,7 +113,7 @@ Array matrix_norm(const Array& x, MatrixNormOptions options, std::source_locatio
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_norm", where)
 
-Array kron(const Array& a, const Array& b, std::source_location where) try {
+Array kron(const Array& a, const Array& b, Where where) try {
   const Array both[] = {a, b};
   const std::vector<Edge> edges = graph::promoted_operands("kron", both, where);
   const int rank = std::max(edges[0].node()->rank, edges[1].node()->rank);
@@ -142,7 +142,7 @@ Array kron(const Array& a, const Array& b, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("kron", where)
 
-Array cross(const Array& a, const Array& b, int axis, std::source_location where) try {
+Array cross(const Array& a, const Array& b, int axis, Where where) try {
   const Array both[] = {a, b};
   std::vector<Edge> edges = graph::promoted_operands("cross", both, where);
   std::vector<Edge> parts[2];
@@ -177,7 +177,7 @@ Array cross(const Array& a, const Array& b, int axis, std::source_location where
 }
 TARRY_OR_OUT_OF_MEMORY("cross", where)
 
-Array matrix_power(const Array& x, std::int64_t n, std::source_location where) try {
+Array matrix_power(const Array& x, std::int64_t n, Where where) try {
   const Edge e = detail::edge(x, "matrix_power", where);
   const auto [rows, columns] = two_axes("matrix_power", e, -2, -1, where);
   const auto shape = e.node()->shape();
@@ -204,7 +204,7 @@ Array matrix_power(const Array& x, std::int64_t n, std::source_location where) t
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_power", where)
 
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays, std::source_location where) try {
+std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Where where) try {
   const std::vector<Edge> edges = graph::edges_of("broadcast_arrays", arrays, where);
   const Dims shape = graph::broadcast_shape("broadcast_arrays", edges, where);
   std::vector<Array> result;

@@ -83,7 +83,7 @@ double power_of_ten(int exponent) {
 
 }  // namespace
 
-Array round(const Array& x, int decimals, std::source_location where) try {
+Array round(const Array& x, int decimals, Where where) try {
   const Edge e = detail::edge(x, "round", where);
   graph::check_number("round", e, where);
   const Dtype dtype = e.node()->dtype;
@@ -102,7 +102,7 @@ Array round(const Array& x, int decimals, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("round", where)
 
-Array nan_to_num(const Array& x, NumberOptions options, std::source_location where) try {
+Array nan_to_num(const Array& x, NumberOptions options, Where where) try {
   const Edge e = detail::edge(x, "nan_to_num", where);
   if (!is_floating(e.node()->dtype)) return x;
   const auto instead = [&](std::optional<double> given, double usual) {
@@ -135,13 +135,13 @@ Array heaviside(const Operand& x, const Operand& at_zero) try {
 }
 TARRY_OR_OUT_OF_MEMORY("heaviside", x.where())
 
-Array exp2(const Array& x, std::source_location where) try {
+Array exp2(const Array& x, Where where) try {
   const auto [e, dtype] = floating("exp2", x, where);
   return finished(mapped(Op::Pow, number(e, 2, where), e, where), dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("exp2", where)
 
-Array cbrt(const Array& x, std::source_location where) try {
+Array cbrt(const Array& x, Where where) try {
   const auto [e, dtype] = floating("cbrt", x, where);
   const Edge size = mapped(Op::Abs, e, where);
   const Edge third = mapped(Op::Divide, mapped(Op::Log, size, where), 3, where);
@@ -155,7 +155,7 @@ Array cbrt(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("cbrt", where)
 
-Array sinc(const Array& x, std::source_location where) try {
+Array sinc(const Array& x, Where where) try {
   const auto [e, dtype] = floating("sinc", x, where);
   const Edge angle = mapped(Op::Multiply, e, std::numbers::pi, where);
   const Edge ratio = mapped(Op::Divide, mapped(Op::Sin, angle, where), angle, where);
@@ -163,13 +163,13 @@ Array sinc(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("sinc", where)
 
-Array deg2rad(const Array& x, std::source_location where) try {
+Array deg2rad(const Array& x, Where where) try {
   const auto [e, dtype] = floating("deg2rad", x, where);
   return finished(mapped(Op::Multiply, e, std::numbers::pi / 180, where), dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("deg2rad", where)
 
-Array rad2deg(const Array& x, std::source_location where) try {
+Array rad2deg(const Array& x, Where where) try {
   const auto [e, dtype] = floating("rad2deg", x, where);
   return finished(mapped(Op::Multiply, e, 180 / std::numbers::pi, where), dtype, where);
 }

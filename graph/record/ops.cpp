@@ -63,12 +63,12 @@ TARRY_OR_OUT_OF_MEMORY(name(op), where)
 
 // One definition a row of ops.def, by its form.
 #define TARRY_DEFINE_Unary(NAME, ENUM) \
-  Array NAME(const Array& x, std::source_location where) { return map(Op::ENUM, x, where); }
+  Array NAME(const Array& x, Where where) { return map(Op::ENUM, x, where); }
 #define TARRY_DEFINE_Function TARRY_DEFINE_Unary
 #define TARRY_DEFINE_Binary(NAME, ENUM) \
   Array NAME(const Operand& a, const Operand& b) { return map(Op::ENUM, a, b); }
 #define TARRY_DEFINE_Whole(NAME, ENUM) \
-  Array NAME(const Array& x, std::source_location where) { return rounded(Op::ENUM, x, where); }
+  Array NAME(const Array& x, Where where) { return rounded(Op::ENUM, x, where); }
 #define TARRY_DEFINE_Own(NAME, ENUM)
 #define TARRY_OP(ENUM, NAME, ARITY, CLASS, RULE, INFIX, COST, ULP32, ULP64, FORM) TARRY_DEFINE_##FORM(NAME, ENUM)
 #include "graph/ops.def"
@@ -79,18 +79,18 @@ Array detail::bitwise_invert(const Operand& x) { return map(Op::BitwiseInvert, x
 
 Array fma(const Operand& a, const Operand& b, const Operand& c) { return map(Op::Fma, a, b, c); }
 
-Array isfinite(const Array& x, std::source_location where) { return classified(Op::Isfinite, x, true, where); }
-Array isinf(const Array& x, std::source_location where) { return classified(Op::Isinf, x, false, where); }
-Array isnan(const Array& x, std::source_location where) { return classified(Op::Isnan, x, false, where); }
+Array isfinite(const Array& x, Where where) { return classified(Op::Isfinite, x, true, where); }
+Array isinf(const Array& x, Where where) { return classified(Op::Isinf, x, false, where); }
+Array isnan(const Array& x, Where where) { return classified(Op::Isnan, x, false, where); }
 
 Array where(const Operand& condition, const Operand& a, const Operand& b) { return map(Op::Where, condition, a, b); }
 
-Array astype(const Array& x, Dtype dtype, std::source_location where) try {
+Array astype(const Array& x, Dtype dtype, Where where) try {
   return detail::wrap(graph::record_cast(detail::edge(x, "astype", where), dtype, where));
 }
 TARRY_OR_OUT_OF_MEMORY("astype", where)
 
-Array positive(const Array& x, std::source_location where) try {
+Array positive(const Array& x, Where where) try {
   if (const Edge e = detail::edge(x, "positive", where); e.node()->dtype == bool_) {
     TARRY_THROW(InvalidArgument, "positive", where,
                 "takes numbers, not " + graph::Typed(e).str() + "; convert with astype first");

@@ -17,14 +17,14 @@ struct Runs {
   Array group;    ///< by place in the order: the number of the run
   Array offsets;  ///< in the order: where each run begins, and the end
   std::int64_t count = 0;
-  [[nodiscard]] Array counts(std::source_location where) const;
+  [[nodiscard]] Array counts(Where where) const;
   /// The first element of x, which is as long as the columns, in each run.
-  [[nodiscard]] Array first_of(const Array& x, std::source_location where) const;
+  [[nodiscard]] Array first_of(const Array& x, Where where) const;
 };
 /// Equal are elements that are equal in every column, NaNs to each other where they are Together. Evaluates the
 /// columns: how many runs there are is an extent.
 enum class Nans : std::uint8_t { Apart, Together };
-Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, std::source_location where);
+Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, Where where);
 
 /// New arrays of this thread go where x is, while it lives.
 class PlacedLike {

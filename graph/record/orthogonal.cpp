@@ -26,7 +26,7 @@ namespace {
 class Reflecting {
  public:
   /// `rows`: the numbers of the rows, (m, 1).
-  Reflecting(Array rows, std::source_location where) : rows_(std::move(rows)), where_(where) {}
+  Reflecting(Array rows, Where where) : rows_(std::move(rows)), where_(where) {}
 
   /// x turned about v: x - v (v^T x) share.
   [[nodiscard]] Array turned(const Array& x, const Array& v, const Array& share) const {
@@ -52,17 +52,17 @@ class Reflecting {
   }
 
  private:
-  [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
+  [[nodiscard]] Operand on(const Array& x) const { return {x, where_}; }
   [[nodiscard]] Operand number(int x) const { return {x, where_}; }
   [[nodiscard]] Array of_column(const Array& x) const { return sum(x, -2, {.keepdims = true}, where_); }
 
   Array rows_;
-  std::source_location where_;
+  Where where_;
 };
 
 }  // namespace
 
-linalg::Qr record_qr(std::string_view called, const Array& x, linalg::QrMode mode, std::source_location where) {
+linalg::Qr record_qr(std::string_view called, const Array& x, linalg::QrMode mode, Where where) {
   const Edge given = detail::edge(x, called, where);
   const PlacedLike placed(given);
   const Dtype dtype = given.node()->dtype, kept = is_floating(dtype) ? dtype : float64;
@@ -97,7 +97,7 @@ linalg::Qr record_qr(std::string_view called, const Array& x, linalg::QrMode mod
 inline namespace v0 {
 namespace linalg {
 
-Qr qr(const Array& x, QrMode mode, std::source_location where) try {
+Qr qr(const Array& x, QrMode mode, Where where) try {
   graph::check_rank("qr", detail::edge(x, "qr", where), 2, where);
   return graph::record_qr("qr", x, mode, where);
 }

@@ -8,6 +8,6 @@
 namespace tarry::graph {
 
 /// qr() for the op that a user called. x has two axes at least.
-linalg::Qr record_qr(std::string_view called, const Array& x, linalg::QrMode mode, std::source_location where);
+linalg::Qr record_qr(std::string_view called, const Array& x, linalg::QrMode mode, Where where);
 
 }  // namespace tarry::graph

@@ -249,7 +249,7 @@ std::vector<int> axes_in_order(const Pair& p, const Axes& axes, const Edge& x) {
 
 }  // namespace
 
-Array tensordot(const Array& a, const Array& b, int axes, std::source_location where) try {
+Array tensordot(const Array& a, const Array& b, int axes, Where where) try {
   const Pair p("tensordot", a, b, where);
   const int left = p.a.node()->rank, right = p.b.node()->rank;
   if (axes < 0 || axes > std::min(left, right)) p.fail(" do not have " + std::to_string(axes) + " axes in common");
@@ -257,8 +257,7 @@ Array tensordot(const Array& a, const Array& b, int axes, std::source_location w
 }
 TARRY_OR_OUT_OF_MEMORY("tensordot", where)
 
-Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes,
-                std::source_location where) try {
+Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes, Where where) try {
   const Pair p("tensordot", a, b, where);
   const std::vector<int> of_a = axes_in_order(p, a_axes, p.a), of_b = axes_in_order(p, b_axes, p.b);
   if (of_a.size() != of_b.size()) {
@@ -269,7 +268,7 @@ Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& 
 }
 TARRY_OR_OUT_OF_MEMORY("tensordot", where)
 
-Array inner(const Array& a, const Array& b, std::source_location where) try {
+Array inner(const Array& a, const Array& b, Where where) try {
   const Pair p("inner", a, b, where);
   const int left = p.a.node()->rank, right = p.b.node()->rank;
   if (left == 0 || right == 0) return over_axes(p, {}, {});
@@ -277,7 +276,7 @@ Array inner(const Array& a, const Array& b, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("inner", where)
 
-Array outer(const Array& a, const Array& b, std::source_location where) try {
+Array outer(const Array& a, const Array& b, Where where) try {
   Pair p("outer", a, b, where);
   p.a = graph::flattened(p.a, where);
   p.b = graph::flattened(p.b, where);
@@ -285,7 +284,7 @@ Array outer(const Array& a, const Array& b, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("outer", where)
 
-Array vecdot(const Array& a, const Array& b, int axis, std::source_location where) try {
+Array vecdot(const Array& a, const Array& b, int axis, Where where) try {
   const Pair p("vecdot", a, b, where);
   const int of_a = graph::checked_axis("vecdot", axis, p.a, where);
   const int of_b = graph::checked_axis("vecdot", axis, p.b, where);

@@ -112,7 +112,7 @@ Dtype common_dtype(std::string_view op, std::span<const Argument> values, Where 
 
 inline namespace v0 {
 
-Dtype result_type(Dtype a, Dtype b, std::source_location where) {
+Dtype result_type(Dtype a, Dtype b, Where where) {
   if (const auto dtype = graph::promote(a, b)) return *dtype;
   graph::throw_not_promoted("result_type", a, b, {}, where);
 }

@@ -55,7 +55,7 @@ Between place_of(double q, std::int64_t n, QuantileMethod method) {
 /// Elements of x in order along one axis.
 class Ordered {
  public:
-  Ordered(std::string_view called, const Array& x, const QuantileOptions& options, std::source_location where)
+  Ordered(std::string_view called, const Array& x, const QuantileOptions& options, Where where)
       : called_(called), where_(where), keepdims_(options.keepdims) {
     Edge e = detail::edge(x, called, where);
     rank_ = e.node()->rank;
@@ -64,7 +64,7 @@ class Ordered {
     along_ = axis_.value_or(0);
     n_ = e.node()->shape()[static_cast<std::size_t>(along_)];
     if (n_ == 0) {
-      TARRY_THROW(InvalidArgument, std::string(called), Where(where),
+      TARRY_THROW(InvalidArgument, std::string(called), where,
                   Typed(detail::edge(x, called, where)).str() + " has no element along the axis");
     }
     given_ = e.node()->dtype;
@@ -87,7 +87,7 @@ class Ordered {
   }
 
  private:
-  [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
+  [[nodiscard]] Operand on(const Array& x) const { return {x, where_}; }
   [[nodiscard]] Operand number(double x) const { return {x, where_}; }
   /// The dtype of results, and the one in which they are computed.
   [[nodiscard]] Dtype kept() const { return is_floating(given_) ? given_ : float64; }
@@ -117,7 +117,7 @@ class Ordered {
   }
 
   std::string_view called_;
-  std::source_location where_;
+  Where where_;
   bool keepdims_;
   int rank_ = 0, along_ = 0;
   std::optional<int> axis_;
@@ -129,8 +129,7 @@ class Ordered {
 /// Shares of a call, each within 0 and `scale`.
 class Shares {
  public:
-  Shares(std::string_view called, const Array& x, double scale, const QuantileOptions& options,
-         std::source_location where)
+  Shares(std::string_view called, const Array& x, double scale, const QuantileOptions& options, Where where)
       : called_(called), x_(x), scale_(scale), options_(options), where_(where) {}
 
   [[nodiscard]] Array one(double q) const {
@@ -152,7 +151,7 @@ class Shares {
       fail("q is " + std::to_string(q) + ", not within 0 and " + std::to_string(static_cast<int>(scale_)));
   }
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), Where(where_),
+    TARRY_THROW(InvalidArgument, std::string(called_), where_,
                 message + " (given " + Typed(detail::edge(x_, called_, where_)).str() + ")");
   }
   [[nodiscard]] Array at(const Ordered& ordered, double q) const {
@@ -163,33 +162,32 @@ class Shares {
   const Array& x_;
   double scale_;
   const QuantileOptions& options_;
-  std::source_location where_;
+  Where where_;
 };
 
 }  // namespace
 
-Array median(const Array& x, QuantileOptions options, std::source_location where) try {
+Array median(const Array& x, QuantileOptions options, Where where) try {
   return Ordered("median", x, options, where).middle();
 }
 TARRY_OR_OUT_OF_MEMORY("median", where)
 
-Array quantile(const Array& x, double q, QuantileOptions options, std::source_location where) try {
+Array quantile(const Array& x, double q, QuantileOptions options, Where where) try {
   return Shares("quantile", x, 1, options, where).one(q);
 }
 TARRY_OR_OUT_OF_MEMORY("quantile", where)
 
-Array quantile(const Array& x, const std::vector<double>& q, QuantileOptions options, std::source_location where) try {
+Array quantile(const Array& x, const std::vector<double>& q, QuantileOptions options, Where where) try {
   return Shares("quantile", x, 1, options, where).several(q);
 }
 TARRY_OR_OUT_OF_MEMORY("quantile", where)
 
-Array percentile(const Array& x, double q, QuantileOptions options, std::source_location where) try {
+Array percentile(const Array& x, double q, QuantileOptions options, Where where) try {
   return Shares("percentile", x, 100, options, where).one(q);
 }
 TARRY_OR_OUT_OF_MEMORY("percentile", where)
 
-Array percentile(const Array& x, const std::vector<double>& q, QuantileOptions options,
-                 std::source_location where) try {
+Array percentile(const Array& x, const std::vector<double>& q, QuantileOptions options, Where where) try {
   return Shares("percentile", x, 100, options, where).several(q);
 }
 TARRY_OR_OUT_OF_MEMORY("percentile", where)

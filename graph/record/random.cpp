@@ -119,7 +119,7 @@ Edge plus(const Edge& x, double by, const char* op, Where where) {
 
 }  // namespace
 
-Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) try {
+Array bits(Generator& g, const Shape& shape, Dtype dtype, Where where) try {
   if (dtype != uint32 && dtype != uint64) {
     graph::check_available("bits", dtype, where);
     TARRY_THROW(InvalidArgument, "bits", where, "gives uint32 or uint64, not " + text(dtype));
@@ -128,7 +128,7 @@ Array bits(Generator& g, const Shape& shape, Dtype dtype, std::source_location w
 }
 TARRY_OR_OUT_OF_MEMORY("bits", where)
 
-Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::source_location where) try {
+Array uniform(Generator& g, const Shape& shape, UniformOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   graph::check_floating("uniform", dtype, where);
@@ -150,7 +150,7 @@ Array uniform(Generator& g, const Shape& shape, UniformOptions options, std::sou
 }
 TARRY_OR_OUT_OF_MEMORY("uniform", where)
 
-Array normal(Generator& g, const Shape& shape, NormalOptions options, std::source_location where) try {
+Array normal(Generator& g, const Shape& shape, NormalOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   graph::check_floating("normal", dtype, where);
@@ -163,7 +163,7 @@ Array normal(Generator& g, const Shape& shape, NormalOptions options, std::sourc
 }
 TARRY_OR_OUT_OF_MEMORY("normal", where)
 
-Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, std::source_location where) try {
+Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   graph::check_floating("exponential", dtype, where);
@@ -223,14 +223,14 @@ Array integers_from(Generator& g, const Shape& shape, Wide first, Wide range, Dt
 
 }  // namespace
 
-Array integers(Generator& g, const Shape& shape, Dtype dtype, std::source_location where) try {
+Array integers(Generator& g, const Shape& shape, Dtype dtype, Where where) try {
   check_integer(dtype, where);
   const Wide range = Wide{1} << (8 * itemsize(dtype));
   return integers_from(g, shape, tarry::info(dtype).kind == DtypeKind::Int ? -range / 2 : 0, range, dtype, where);
 }
 TARRY_OR_OUT_OF_MEMORY("integers", where)
 
-Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, std::source_location where) try {
+Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype dtype, Where where) try {
   check_integer(dtype, where);
   const Wide first = whole(low, "low", where), end = whole(high, "high", where);
   graph::ScalarCell cell;
@@ -244,7 +244,7 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
 }
 TARRY_OR_OUT_OF_MEMORY("integers", where)
 
-Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_location where) try {
+Array bernoulli(Generator& g, const Shape& shape, const Operand& p, Where where) try {
   const support::DefaultFloatingPoint state;
   const graph::Argument probability = detail::argument(p, "bernoulli", where);
   Dtype dtype = float32;
@@ -264,7 +264,7 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, std::source_
 }
 TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 
-Array bernoulli(Generator& g, const Array& p, std::source_location where) try {
+Array bernoulli(Generator& g, const Array& p, Where where) try {
   const Edge e = detail::edge(p, "bernoulli", where);
   const auto shape = e.node()->shape();
   return bernoulli(g, Shape(std::vector<std::int64_t>(shape.begin(), shape.end())), p, where);

@@ -527,7 +527,7 @@ Scope::Scope(Budget budget) noexcept : Scope() {
   graph::pending::budget_changed();
 }
 
-Scope::Scope(Dtype default_float, std::source_location where) : Scope() {
+Scope::Scope(Dtype default_float, Where where) : Scope() {
   if (default_float != float32 && default_float != float64) {
     TARRY_THROW(InvalidArgument, "Scope", where,
                 "the default float is float32 or float64, not " + std::string(name(default_float)));

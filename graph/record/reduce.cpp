@@ -128,54 +128,54 @@ Array moment(const char* op, const Array& x, const Axes& axes, MomentOptions opt
 
 }  // namespace
 
-Array sum(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+Array sum(const Array& x, const Axes& axes, SumOptions options, Where where) try {
   return accumulated(Op::Sum, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("sum", where)
 
-Array prod(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+Array prod(const Array& x, const Axes& axes, SumOptions options, Where where) try {
   return accumulated(Op::Prod, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("prod", where)
 
-Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
   r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
   return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("count_nonzero", where)
 
-Array min(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array min(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return extremum(Op::Min, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("min", where)
 
-Array max(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array max(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return extremum(Op::Max, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("max", where)
 
-Array argmin(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
+Array argmin(const Array& x, std::optional<int> axis, ReduceOptions options, Where where) try {
   return position(Op::ArgMin, x, axis, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("argmin", where)
 
-Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, std::source_location where) try {
+Array argmax(const Array& x, std::optional<int> axis, ReduceOptions options, Where where) try {
   return position(Op::ArgMax, x, axis, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("argmax", where)
 
-Array any(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array any(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return quantified("any", Op::Max, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("any", where)
 
-Array all(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array all(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return quantified("all", Op::Min, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("all", where)
 
-Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array mean(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   Reduced r = graph::prepare_reduction("mean", detail::edge(x, "mean", where), axes, where);
   const Dtype dtype = statistic_dtype(r.x.node()->dtype);
   r.x = for_statistics(r.x, where);
@@ -186,12 +186,12 @@ Array mean(const Array& x, const Axes& axes, ReduceOptions options, std::source_
 }
 TARRY_OR_OUT_OF_MEMORY("mean", where)
 
-Array var(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+Array var(const Array& x, const Axes& axes, MomentOptions options, Where where) try {
   return moment("var", x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("var", where)
 
-Array std(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+Array std(const Array& x, const Axes& axes, MomentOptions options, Where where) try {
   return moment("std", x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("std", where)

@@ -1,5 +1,6 @@
 // Random numbers by rounds: each element draws again until it accepts a number (docs/reference/numerics.md, "Random
 // numbers").
+#include <tarry/loop.h>
 #include <tarry/random.h>
 
 #include <array>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "graph/record/draws.h"
-#include "graph/record/loop.h"
 #include "graph/record/parts.h"
 #include "graph/record/random.h"
 #include "graph/record/reductions.h"
@@ -152,9 +152,9 @@ State repeat(const State& init, const std::function<Value(const State&)>& condit
     for (const Value& v : s) made.push_back(detail::wrap(v.edge));
     return made;
   };
-  const std::vector<Array> done = graph::record_while(
+  const std::vector<Array> done = detail::while_loop(
       [&](std::span<const Array> s) { return detail::wrap(condition(values(s)).edge); },
-      [&](std::span<const Array> s) { return arrays(body(values(s))); }, arrays(init), limit, where);
+      [&](std::span<const Array> s) { return arrays(body(values(s))); }, arrays(init), {.limit = limit}, where);
   return values(done);
 }
 
@@ -320,7 +320,7 @@ Value binomial_of(const Words& words, const Parameter& trials, const Parameter& 
 
 }  // namespace
 
-Array gamma(Generator& g, const Shape& shape, const Operand& a, GammaOptions options, std::source_location where) try {
+Array gamma(Generator& g, const Shape& shape, const Operand& a, GammaOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = float_of("gamma", {&a}, options.dtype, where), computed = graph::float_for_computing(dtype);
   check_number("gamma", "a", a, [](double x) { return x >= 0 && std::isfinite(x); }, "[0, inf)", where);
@@ -333,7 +333,7 @@ Array gamma(Generator& g, const Shape& shape, const Operand& a, GammaOptions opt
 TARRY_OR_OUT_OF_MEMORY("gamma", where)
 
 Array beta(Generator& g, const Shape& shape, const Operand& a, const Operand& b, GammaOptions options,
-           std::source_location where) try {
+           Where where) try {
   const support::DefaultFloatingPoint state;
   const Dtype dtype = float_of("beta", {&a, &b}, options.dtype, where), computed = graph::float_for_computing(dtype);
   const auto fits = [](double x) { return x > 0 && std::isfinite(x); };
@@ -358,7 +358,7 @@ Array counts(const Value& found, const Value& valid) {
 
 }  // namespace
 
-Array poisson(Generator& g, const Shape& shape, const Operand& mean, std::source_location where) try {
+Array poisson(Generator& g, const Shape& shape, const Operand& mean, Where where) try {
   const support::DefaultFloatingPoint state;
   constexpr double kMost = 0x1p62;
   check_number("poisson", "mean", mean, [](double x) { return x >= 0 && x <= kMost; }, "[0, 2^62]", where);
@@ -369,7 +369,7 @@ Array poisson(Generator& g, const Shape& shape, const Operand& mean, std::source
 }
 TARRY_OR_OUT_OF_MEMORY("poisson", where)
 
-Array binomial(Generator& g, const Shape& shape, const Operand& n, const Operand& p, std::source_location where) try {
+Array binomial(Generator& g, const Shape& shape, const Operand& n, const Operand& p, Where where) try {
   const support::DefaultFloatingPoint state;
   constexpr double kMost = 0x1p52;
   const Argument trials = detail::argument(n, "binomial", where);

@@ -81,22 +81,22 @@ Array running(Op op, const Array& array, RunningOptions options, Where where) {
 
 }  // namespace
 
-Array cumulative_sum(const Array& x, ScanOptions options, std::source_location where) try {
+Array cumulative_sum(const Array& x, ScanOptions options, Where where) try {
   return cumulative(Op::CumulativeSum, x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("cumulative_sum", where)
 
-Array cumulative_prod(const Array& x, ScanOptions options, std::source_location where) try {
+Array cumulative_prod(const Array& x, ScanOptions options, Where where) try {
   return cumulative(Op::CumulativeProd, x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("cumulative_prod", where)
 
-Array cumulative_min(const Array& x, RunningOptions options, std::source_location where) try {
+Array cumulative_min(const Array& x, RunningOptions options, Where where) try {
   return running(Op::CumulativeMin, x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("cumulative_min", where)
 
-Array cumulative_max(const Array& x, RunningOptions options, std::source_location where) try {
+Array cumulative_max(const Array& x, RunningOptions options, Where where) try {
   return running(Op::CumulativeMax, x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("cumulative_max", where)

@@ -163,14 +163,13 @@ Edge put_along(const Array& x, const Array& indices, const Operand& v, int axis,
 
 inline namespace v0 {
 
-Array put(const Array& x, const Array& indices, const Operand& values, PutOptions options,
-          std::source_location where) try {
+Array put(const Array& x, const Array& indices, const Operand& values, PutOptions options, Where where) try {
   return detail::wrap(graph::put(x, indices, values, options, where));
 }
 TARRY_OR_OUT_OF_MEMORY("put", where)
 
 Array put_along_axis(const Array& x, const Array& indices, const Operand& values, int axis, PutOptions options,
-                     std::source_location where) try {
+                     Where where) try {
   return detail::wrap(graph::put_along(x, indices, values, axis, options, where));
 }
 TARRY_OR_OUT_OF_MEMORY("put_along_axis", where)

@@ -21,7 +21,7 @@ namespace graph {
 namespace {
 
 /// The fold of no element.
-Array of_nothing(Op op, const Shape& shape, Dtype dtype, std::source_location where) {
+Array of_nothing(Op op, const Shape& shape, Dtype dtype, Where where) {
   if (op == Op::SegmentSum || op == Op::SegmentM2) return zeros(shape, dtype, where);
   const bool least = op == Op::SegmentMin;
   if (is_floating(dtype)) {
@@ -35,21 +35,20 @@ Array of_nothing(Op op, const Shape& shape, Dtype dtype, std::source_location wh
 
 }  // namespace
 
-Grouping::Grouping(std::string_view called, const Array& places, std::int64_t groups, std::source_location where)
+Grouping::Grouping(std::string_view called, const Array& places, std::int64_t groups, Where where)
     : Grouping(called, places.size(where), groups, where) {
   const Array narrow = astype(places, dtype_of_numbers(groups), where);
   if (rows_ > 0) order_ = argsort(narrow, {}, where);
   find_offsets(rows_ > 0 ? take(narrow, order_, 0, Bounds::Error, where) : narrow);
 }
 
-Grouping::Grouping(std::string_view called, Array order, Array offsets, std::int64_t groups, std::source_location where)
+Grouping::Grouping(std::string_view called, Array order, Array offsets, std::int64_t groups, Where where)
     : Grouping(called, order.size(where), groups, where) {
   order_ = std::move(order);
   offsets_ = std::move(offsets);
 }
 
-Grouping Grouping::sorted(std::string_view called, const Array& places, std::int64_t groups,
-                          std::source_location where) {
+Grouping Grouping::sorted(std::string_view called, const Array& places, std::int64_t groups, Where where) {
   Grouping g(called, places.size(where), groups, where);
   g.find_offsets(astype(places, dtype_of_numbers(groups), where));
   return g;
@@ -104,7 +103,7 @@ Array Grouping::aggregate(Aggregate what, const Array& x) const {
   const Dtype computed = float_for_computing(whole);
   const auto share = [&](Op op) {
     const Array folded = fold(op, astype(x, computed, where_));
-    return astype(divide({folded, Where(where_)}, {counts_beside(x, computed), Where(where_)}), whole, where_);
+    return astype(divide({folded, where_}, {counts_beside(x, computed), where_}), whole, where_);
   };
   switch (what) {
     case Aggregate::Sum: {
@@ -135,7 +134,7 @@ Array Grouping::aggregate(Aggregate what, const Array& x) const {
   return take(x, take(order_, first, 0, Bounds::Error, where_), 0, Bounds::Error, where_);
 }
 
-Array count_places(std::string_view called, const Array& places, std::int64_t groups, std::source_location where) {
+Array count_places(std::string_view called, const Array& places, std::int64_t groups, Where where) {
   const Edge e = detail::edge(places, called, where);
   const PlacedLike placed(e);
   if (groups == 0 || element_count(e.node()->shape()) == 0) return zeros({groups}, int64, where);
@@ -144,13 +143,13 @@ Array count_places(std::string_view called, const Array& places, std::int64_t gr
   return detail::wrap(record_routine(Op::Bincount, called, {&numbers, 1}, {int64, shape.span()}, {}, where));
 }
 
-std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where) {
+std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, Where where) {
   std::pair<Array, Array> e{astype(min(x, {}, {}, where), dtype, where), astype(max(x, {}, {}, where), dtype, where)};
   // The operand is computed beside them and kept, since bins or groups are made of it; a long one may go in parts.
   constexpr std::size_t kKept = std::size_t{256} << 20;
   const Array* const all[] = {&e.first, &e.second, &x};
   const bool keeps = static_cast<std::size_t>(x.size(where)) * itemsize(x.dtype(where)) <= kKept;
-  detail::evaluate(std::span(all).first(keeps ? 3 : 2), Where(where));
+  detail::evaluate(std::span(all).first(keeps ? 3 : 2), where);
   return e;
 }
 
@@ -168,7 +167,7 @@ using Called = graph::IndexAttributes::Called;
 /// The ids of a call.
 class Ids {
  public:
-  Ids(Called called, const Array& ids, const SegmentOptions& options, std::source_location where)
+  Ids(Called called, const Array& ids, const SegmentOptions& options, Where where)
       : called_(called), where_(where), sorted_(options.sorted) {
     Edge e = ids_ = detail::edge(ids, op(), where);
     if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
@@ -199,7 +198,7 @@ class Ids {
  private:
   [[nodiscard]] std::string op() const { return std::string(graph::to_string(called_)); }
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, op(), Where(where_), message + " (ids " + Typed(ids_).str() + ")");
+    TARRY_THROW(InvalidArgument, op(), where_, message + " (ids " + Typed(ids_).str() + ")");
   }
   [[nodiscard]] std::int64_t evaluated_groups(const Array& ids) const {
     if (rows_ == 0) return 0;
@@ -210,7 +209,7 @@ class Ids {
   }
 
   Called called_;
-  std::source_location where_;
+  Where where_;
   bool sorted_;
   Edge ids_;
   std::int64_t rows_ = 0, groups_ = 0;
@@ -219,10 +218,10 @@ class Ids {
 
 }  // namespace
 
-#define TARRY_SEGMENT(NAME, CALLED, AGGREGATE)                                                           \
-  Array NAME(const Array& x, const Array& ids, SegmentOptions options, std::source_location where) try { \
-    return Ids(Called::CALLED, ids, options, where).aggregate(Aggregate::AGGREGATE, x);                  \
-  }                                                                                                      \
+#define TARRY_SEGMENT(NAME, CALLED, AGGREGATE)                                            \
+  Array NAME(const Array& x, const Array& ids, SegmentOptions options, Where where) try { \
+    return Ids(Called::CALLED, ids, options, where).aggregate(Aggregate::AGGREGATE, x);   \
+  }                                                                                       \
   TARRY_OR_OUT_OF_MEMORY(#NAME, where)
 TARRY_SEGMENT(segment_sum, SegmentSum, Sum)
 TARRY_SEGMENT(segment_min, SegmentMin, Min)
@@ -231,19 +230,19 @@ TARRY_SEGMENT(segment_mean, SegmentMean, Mean)
 TARRY_SEGMENT(segment_var, SegmentVar, Var)
 #undef TARRY_SEGMENT
 
-Array segment_count(const Array& ids, SegmentOptions options, std::source_location where) try {
+Array segment_count(const Array& ids, SegmentOptions options, Where where) try {
   return Ids(Called::SegmentCount, ids, options, where).count();
 }
 TARRY_OR_OUT_OF_MEMORY("segment_count", where)
 
-GroupBy group_by(std::span<const Array> keys, std::source_location where) try {
+GroupBy group_by(std::span<const Array> keys, Where where) try {
   constexpr const char* op = "group_by";
-  if (keys.empty()) TARRY_THROW(InvalidArgument, op, Where(where), "there is no array of keys");
+  if (keys.empty()) TARRY_THROW(InvalidArgument, op, where, "there is no array of keys");
   const Edge first = detail::edge(keys.front(), op, where);
   for (const Array& key : keys) {
     const Edge e = detail::edge(key, op, where);
     if (e.node()->rank != 1 || e.node()->shape()[0] != first.node()->shape()[0]) {
-      TARRY_THROW(InvalidArgument, op, Where(where),
+      TARRY_THROW(InvalidArgument, op, where,
                   "keys have one dimension and one extent, not " + Typed(first).str() + " and " + Typed(e).str());
     }
   }
@@ -257,7 +256,7 @@ GroupBy group_by(std::span<const Array> keys, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("group_by", where)
 
-Groups GroupBy::aggregate(std::span<const Aggregated> columns, std::source_location where) const try {
+Groups GroupBy::aggregate(std::span<const Aggregated> columns, Where where) const try {
   constexpr const char* op = "aggregate";
   Groups groups{keys_, {}};
   const Grouping grouping(op, order_, offsets_, count_, where);
@@ -265,13 +264,12 @@ Groups GroupBy::aggregate(std::span<const Aggregated> columns, std::source_locat
     const Edge e = detail::edge(a.column, op, where);
     if (e.node()->rank == 0 || e.node()->shape()[0] != grouping.rows()) {
       TARRY_THROW(
-          InvalidArgument, op, Where(where),
+          InvalidArgument, op, where,
           "a column of " + Typed(e).str() + " has not a row for each of " + std::to_string(grouping.rows()) + " keys");
     }
     const bool numbers = a.what == Aggregate::Min || a.what == Aggregate::Max;
     if (numbers && e.node()->dtype == bool_) {
-      TARRY_THROW(InvalidArgument, op, Where(where),
-                  "takes numbers, not " + Typed(e).str() + "; convert with astype first");
+      TARRY_THROW(InvalidArgument, op, where, "takes numbers, not " + Typed(e).str() + "; convert with astype first");
     }
     groups.values.push_back(grouping.aggregate(a.what, a.column));
   }
@@ -279,7 +277,7 @@ Groups GroupBy::aggregate(std::span<const Aggregated> columns, std::source_locat
 }
 TARRY_OR_OUT_OF_MEMORY("aggregate", where)
 
-Groups GroupBy::aggregate(std::initializer_list<Aggregated> columns, std::source_location where) const {
+Groups GroupBy::aggregate(std::initializer_list<Aggregated> columns, Where where) const {
   return aggregate(std::span(columns.begin(), columns.size()), where);
 }
 

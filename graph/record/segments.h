@@ -11,11 +11,11 @@ namespace tarry::graph {
 class Grouping {
  public:
   /// `places`: int64 of one dimension, from 0 to `groups`, which is none.
-  Grouping(std::string_view called, const Array& places, std::int64_t groups, std::source_location where);
+  Grouping(std::string_view called, const Array& places, std::int64_t groups, Where where);
   /// Rows of groups that are known already, in `order` from offset to offset.
-  Grouping(std::string_view called, Array order, Array offsets, std::int64_t groups, std::source_location where);
+  Grouping(std::string_view called, Array order, Array offsets, std::int64_t groups, Where where);
   /// The same where the rows stand in order.
-  static Grouping sorted(std::string_view called, const Array& places, std::int64_t groups, std::source_location where);
+  static Grouping sorted(std::string_view called, const Array& places, std::int64_t groups, Where where);
 
   /// A Segment op over rows of x: x's shape, with the groups in place of the first axis. In the dtype of `sum`.
   [[nodiscard]] Array fold(Op op, const Array& x) const;
@@ -24,7 +24,7 @@ class Grouping {
   [[nodiscard]] std::int64_t rows() const { return rows_; }
 
  private:
-  Grouping(std::string_view called, std::int64_t rows, std::int64_t groups, std::source_location where)
+  Grouping(std::string_view called, std::int64_t rows, std::int64_t groups, Where where)
       : called_(called), rows_(rows), groups_(groups), where_(where) {}
   void find_offsets(const Array& in_order);
   [[nodiscard]] Array in_groups(const Array& x) const;
@@ -32,14 +32,14 @@ class Grouping {
 
   std::string_view called_;
   std::int64_t rows_, groups_;
-  std::source_location where_;
+  Where where_;
   Array order_;  ///< undefined where rows stand in order
   Array offsets_;
 };
 
 /// How often each of 0 .. groups - 1 is among int64 places of one dimension, from -1 to `groups`.
-Array count_places(std::string_view called, const Array& places, std::int64_t groups, std::source_location where);
+Array count_places(std::string_view called, const Array& places, std::int64_t groups, Where where);
 /// The smallest and the largest element of x, which it reads once, and computes where that is not long.
-std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, std::source_location where);
+std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, Where where);
 
 }  // namespace tarry::graph

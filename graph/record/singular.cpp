@@ -29,7 +29,7 @@ using graph::Op;
 /// A stack of matrices, its extents and the dtype of results.
 class Stack {
  public:
-  Stack(const char* op, const Array& x, std::source_location where) : op_(op), where_(where) {
+  Stack(const char* op, const Array& x, Where where) : op_(op), where_(where) {
     const Edge e = detail::edge(x, op, where);
     graph::check_rank(op, e, 2, where);
     dtype_ = is_floating(e.node()->dtype) ? e.node()->dtype : float64;
@@ -70,7 +70,7 @@ class Stack {
     const Edge given = detail::edge(options.rtols, op_, where_);
     const graph::Dims shape(given.node()->shape());
     if (!is_floating(given.node()->dtype) || shape.size() > static_cast<int>(front_.size()))
-      TARRY_THROW(InvalidArgument, std::string(op_), Where(where_),
+      TARRY_THROW(InvalidArgument, std::string(op_), where_,
                   "rtols are floats, one of each matrix or fewer (given " + graph::Typed(given).str() + " beside " +
                       graph::Typed(x_).str() + ")");
     return mapped(Op::Multiply, most,
@@ -89,7 +89,7 @@ class Stack {
 
  private:
   const char* op_;
-  std::source_location where_;
+  Where where_;
   Dtype dtype_ = float64;
   Edge x_;
   std::vector<std::int64_t> front_;
@@ -99,7 +99,7 @@ class Stack {
 bool is_long(std::int64_t m, std::int64_t n) { return m > 2 * n && n > 0; }
 
 /// x, or a matrix of the same singular values that is not long, in the dtype that they are computed in.
-Array shortened(const char* op, const Array& x, std::source_location where) {
+Array shortened(const char* op, const Array& x, Where where) {
   graph::check_rank(op, detail::edge(x, op, where), 2, where);
   const Dims shape(detail::edge(x, op, where).node()->shape());
   const std::int64_t m = shape[shape.size() - 2], n = shape[shape.size() - 1];
@@ -120,19 +120,18 @@ linalg::RankOptions options_of(const Stack& whole, linalg::RankOptions options) 
 
 /// Columns of length 1 that are orthogonal, each in the direction of that of x where that is orthogonal to those before
 /// it; with others behind them that make them a square matrix where `mode` says so.
-Array orthogonal(const Array& x, linalg::QrMode mode, std::source_location where) {
+Array orthogonal(const Array& x, linalg::QrMode mode, Where where) {
   const linalg::Qr parts = graph::record_qr("svd", x, mode, where);
   const Dims shape(detail::edge(x, "svd", where).node()->shape());
   const int last = shape.size() - 1;
   const std::int64_t columns = detail::edge(parts.q, "svd", where).node()->shape().back(), given = shape[last];
   const Array along = diagonal(parts.r, 0, -2, -1, where);
-  const Array sign = tarry::where({less({along, Where(where)}, {0, where}), Where(where)}, {-1, where}, {1, where});
+  const Array sign = tarry::where({less({along, where}, {0, where}), where}, {-1, where}, {1, where});
   const Array turned = detail::wrap(graph::with_axis(
       graph::record_cast(detail::edge(sign, "svd", where), detail::edge(x, "svd", where).node()->dtype, where),
       last - 1, where));
   const Edge q = detail::edge(parts.q, "svd", where);
-  const Array first =
-      multiply({detail::wrap(graph::cut(q, last, 0, given, where)), Where(where)}, {turned, Where(where)});
+  const Array first = multiply({detail::wrap(graph::cut(q, last, 0, given, where)), where}, {turned, where});
   if (columns == given) return first;
   return concat({first, detail::wrap(graph::cut(q, last, given, columns - given, where))}, last, where);
 }
@@ -141,7 +140,7 @@ Array orthogonal(const Array& x, linalg::QrMode mode, std::source_location where
 
 namespace linalg {
 
-Svd svd(const Array& x, SvdOptions options, std::source_location where) try {
+Svd svd(const Array& x, SvdOptions options, Where where) try {
   const Stack matrices("svd", x, where);
   const std::int64_t m = matrices.m, n = matrices.n;
   const int rows = static_cast<int>(matrices.front().size());
@@ -179,13 +178,13 @@ Svd svd(const Array& x, SvdOptions options, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("svd", where)
 
-Array svdvals(const Array& x, std::source_location where) try {
+Array svdvals(const Array& x, Where where) try {
   const Array values = detail::wrap(Stack("svdvals", shortened("svdvals", x, where), where).values());
   return astype(values, Stack("svdvals", x, where).dtype(), where);
 }
 TARRY_OR_OUT_OF_MEMORY("svdvals", where)
 
-Array matrix_rank(const Array& x, const RankOptions& options, std::source_location where) try {
+Array matrix_rank(const Array& x, const RankOptions& options, Where where) try {
   const Stack matrices("matrix_rank", x, where);
   if (matrices.is_empty()) return zeros(matrices.front(), int64, where);
   const Stack small("matrix_rank", shortened("matrix_rank", x, where), where);
@@ -196,7 +195,7 @@ Array matrix_rank(const Array& x, const RankOptions& options, std::source_locati
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_rank", where)
 
-Array pinv(const Array& x, const RankOptions& options, std::source_location where) try {
+Array pinv(const Array& x, const RankOptions& options, Where where) try {
   const Stack matrices("pinv", x, where);
   if (matrices.is_empty()) return matrix_transpose(astype(x, matrices.dtype(), where), where);
   if (is_long(matrices.n, matrices.m)) return matrix_transpose(pinv(matrix_transpose(x, where), options, where), where);
@@ -220,17 +219,17 @@ Array pinv(const Array& x, const RankOptions& options, std::source_location wher
 }
 TARRY_OR_OUT_OF_MEMORY("pinv", where)
 
-Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options, std::source_location where) try {
+Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options, Where where) try {
   const Stack matrices("lstsq", a, where);
   const Edge right = detail::edge(b, "lstsq", where);
   const Dims given(right.node()->shape());
   const bool vector = given.size() == 1;
   if (given.size() == 0 || (vector && !matrices.front().empty()) || given[vector ? 0 : given.size() - 2] != matrices.m)
-    TARRY_THROW(InvalidArgument, "lstsq", Where(where),
+    TARRY_THROW(InvalidArgument, "lstsq", where,
                 "b has a row for each row of a (given " + graph::Typed(right).str() + " beside " +
                     graph::Typed(detail::edge(a, "lstsq", where)).str() + ")");
   const Array x = matmul(pinv(a, options, where), b, where);
-  const Array error = square(subtract({b, Where(where)}, {matmul(a, x, where), Where(where)}), where);
+  const Array error = square(subtract({b, where}, {matmul(a, x, where), where}), where);
   return {x, sum(error, vector ? 0 : -2, {.keepdims = vector}, where), matrix_rank(a, options, where),
           svdvals(a, where)};
 }

@@ -76,7 +76,7 @@ class Lanes {
 }  // namespace
 
 Array tridiagonal_solve(const Array& lower, const Array& diagonal, const Array& upper, const Array& right,
-                        AlongOptions options, std::source_location where) try {
+                        AlongOptions options, Where where) try {
   Lanes lanes("tridiagonal_solve", {&lower, &diagonal, &upper, &right}, options.axis, where);
   const Array zero = lanes.number(0);
   Arrays xs = lanes.xs;
@@ -103,8 +103,7 @@ Array tridiagonal_solve(const Array& lower, const Array& diagonal, const Array& 
 TARRY_OR_OUT_OF_MEMORY("tridiagonal_solve", where)
 
 Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& diagonal, const Array& upper,
-                          const Array& upper2, const Array& right, AlongOptions options,
-                          std::source_location where) try {
+                          const Array& upper2, const Array& right, AlongOptions options, Where where) try {
   Lanes lanes("pentadiagonal_solve", {&lower2, &lower, &diagonal, &upper, &upper2, &right}, options.axis, where);
   const Array zero = lanes.number(0);
   Arrays xs = lanes.xs;
@@ -136,8 +135,7 @@ Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& 
 }
 TARRY_OR_OUT_OF_MEMORY("pentadiagonal_solve", where)
 
-Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions& options,
-                        std::source_location where) try {
+Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions& options, Where where) try {
   const Lanes lanes("linear_recurrence", {&a, &b}, options.axis, where);
   const Array start = options.initial.is_defined() ? astype(options.initial, lanes.dtype, where) : lanes.number(0);
   return scan(
@@ -151,7 +149,7 @@ Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions&
 }
 TARRY_OR_OUT_OF_MEMORY("linear_recurrence", where)
 
-Array ewma(const Array& x, double alpha, AlongOptions options, std::source_location where) try {
+Array ewma(const Array& x, double alpha, AlongOptions options, Where where) try {
   if (!(alpha >= 0 && alpha <= 1))
     TARRY_THROW(InvalidArgument, "ewma", where, fmt::format("alpha is {}, not within 0 and 1", alpha));
   const Lanes lanes("ewma", {&x}, options.axis, where);
@@ -168,7 +166,7 @@ Array ewma(const Array& x, double alpha, AlongOptions options, std::source_locat
 TARRY_OR_OUT_OF_MEMORY("ewma", where)
 
 Array lfilter(std::span<const double> b, std::span<const double> a, const Array& x, AlongOptions options,
-              std::source_location where) try {
+              Where where) try {
   if (b.empty() || a.empty() || a[0] == 0)
     TARRY_THROW(InvalidArgument, "lfilter", where,
                 a.empty() || b.empty() ? "a filter has coefficients in b and in a" : "a[0] is 0");

@@ -90,22 +90,22 @@ Array head(const Array& x, int axis, std::int64_t count, Where where) {
 
 }  // namespace
 
-Array sort(const Array& x, SortOptions options, std::source_location where) try {
+Array sort(const Array& x, SortOptions options, Where where) try {
   return in_order(Op::Sort, "sort", x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("sort", where)
 
-Array argsort(const Array& x, SortOptions options, std::source_location where) try {
+Array argsort(const Array& x, SortOptions options, Where where) try {
   return in_order(Op::Argsort, "argsort", x, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("argsort", where)
 
-Array partition(const Array& x, std::int64_t k, int axis, std::source_location where) try {
+Array partition(const Array& x, std::int64_t k, int axis, Where where) try {
   const Edge e = detail::edge(x, "partition", where);
   const int along = graph::checked_axis("partition", axis, e, where);
   const std::int64_t extent = e.node()->shape()[static_cast<std::size_t>(along)];
   if (k < -extent || k >= extent) {
-    TARRY_THROW(InvalidArgument, "partition", Where(where),
+    TARRY_THROW(InvalidArgument, "partition", where,
                 "k is " + std::to_string(k) + ", axis " + std::to_string(along) + " of " + Typed(e).str() + " has " +
                     std::to_string(extent) + " elements");
   }
@@ -113,12 +113,12 @@ Array partition(const Array& x, std::int64_t k, int axis, std::source_location w
 }
 TARRY_OR_OUT_OF_MEMORY("partition", where)
 
-TopK topk(const Array& x, std::int64_t k, TopKOptions options, std::source_location where) try {
+TopK topk(const Array& x, std::int64_t k, TopKOptions options, Where where) try {
   const Edge e = detail::edge(x, "topk", where);
   const int along = graph::checked_axis("topk", options.axis, e, where);
   const std::int64_t extent = e.node()->shape()[static_cast<std::size_t>(along)];
   if (k < 0 || k > extent) {
-    TARRY_THROW(InvalidArgument, "topk", Where(where),
+    TARRY_THROW(InvalidArgument, "topk", where,
                 "k is " + std::to_string(k) + ", axis " + std::to_string(along) + " of " + Typed(e).str() + " has " +
                     std::to_string(extent) + " elements");
   }
@@ -129,21 +129,20 @@ TopK topk(const Array& x, std::int64_t k, TopKOptions options, std::source_locat
 }
 TARRY_OR_OUT_OF_MEMORY("topk", where)
 
-Array searchsorted(const Array& sorted, const Array& values, const SearchOptions& options,
-                   std::source_location where) try {
+Array searchsorted(const Array& sorted, const Array& values, const SearchOptions& options, Where where) try {
   constexpr const char* op = "searchsorted";
   const graph::Argument both[] = {{detail::edge(sorted, op, where), 0}, {detail::edge(values, op, where), 0}};
   Edge row = both[0].edge;
   const auto check_row = [&](const Edge& e, const char* what) {
     if (e.node()->rank == 1) return;
-    TARRY_THROW(InvalidArgument, op, Where(where), std::string(what) + " has one dimension, not " + Typed(e).str());
+    TARRY_THROW(InvalidArgument, op, where, std::string(what) + " has one dimension, not " + Typed(e).str());
   };
   check_row(row, "what is searched");
   if (options.sorter.is_defined()) {
     const Edge sorter = detail::edge(options.sorter, op, where);
     check_row(sorter, "a sorter");
     if (sorter.node()->shape()[0] != row.node()->shape()[0]) {
-      TARRY_THROW(InvalidArgument, op, Where(where),
+      TARRY_THROW(InvalidArgument, op, where,
                   "a sorter of " + Typed(sorter).str() + " does not order " + Typed(row).str());
     }
     row = detail::edge(take(sorted, options.sorter, 0, Bounds::Error, where), op, where);
@@ -155,7 +154,7 @@ Array searchsorted(const Array& sorted, const Array& values, const SearchOptions
 }
 TARRY_OR_OUT_OF_MEMORY("searchsorted", where)
 
-Array isin(const Array& x, const Array& test, std::source_location where) try {
+Array isin(const Array& x, const Array& test, Where where) try {
   constexpr const char* op = "isin";
   const graph::Argument both[] = {{detail::edge(x, op, where), 0}, {detail::edge(test, op, where), 0}};
   const Dtype dtype = graph::common_dtype(op, both, where);
@@ -167,8 +166,7 @@ Array isin(const Array& x, const Array& test, std::source_location where) try {
       graph::record_reshape(graph::record_cast(both[1].edge, dtype, where), graph::Dims{count}.span(), where);
   const Edge sorted = graph::record_sort(Op::Sort, op, flat, 0, Way::Usual, where);
   const Array place = detail::wrap(graph::record_search(op, sorted, wanted, Way::Usual, where));
-  return equal({take(detail::wrap(sorted), place, 0, Bounds::Clip, where), Where(where)},
-               {detail::wrap(wanted), Where(where)});
+  return equal({take(detail::wrap(sorted), place, 0, Bounds::Clip, where), where}, {detail::wrap(wanted), where});
 }
 TARRY_OR_OUT_OF_MEMORY("isin", where)
 

@@ -139,29 +139,29 @@ Array finish_table(const Edge& table, Dtype dtype, Where where) {
 
 }  // namespace
 
-Array nansum(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+Array nansum(const Array& x, const Axes& axes, SumOptions options, Where where) try {
   (void)graph::prepare_reduction("nansum", detail::edge(x, "nansum", where), axes, where);
   return sum(without_nan("nansum", x, 0, options, where), axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nansum", where)
 
-Array nanprod(const Array& x, const Axes& axes, SumOptions options, std::source_location where) try {
+Array nanprod(const Array& x, const Axes& axes, SumOptions options, Where where) try {
   (void)graph::prepare_reduction("nanprod", detail::edge(x, "nanprod", where), axes, where);
   return prod(without_nan("nanprod", x, 1, options, where), axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nanprod", where)
 
-Array nanmin(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array nanmin(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return nan_extreme("nanmin", Op::Min, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nanmin", where)
 
-Array nanmax(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array nanmax(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   return nan_extreme("nanmax", Op::Max, x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nanmax", where)
 
-Array nanmean(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array nanmean(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   Reduced r = graph::prepare_reduction("nanmean", detail::edge(x, "nanmean", where), axes, where);
   const Dtype dtype = statistic_dtype(r.x.node()->dtype);
   r.x = for_statistics(r.x, where);
@@ -169,17 +169,17 @@ Array nanmean(const Array& x, const Axes& axes, ReduceOptions options, std::sour
 }
 TARRY_OR_OUT_OF_MEMORY("nanmean", where)
 
-Array nanvar(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+Array nanvar(const Array& x, const Axes& axes, MomentOptions options, Where where) try {
   return nan_moment("nanvar", x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nanvar", where)
 
-Array nanstd(const Array& x, const Axes& axes, MomentOptions options, std::source_location where) try {
+Array nanstd(const Array& x, const Axes& axes, MomentOptions options, Where where) try {
   return nan_moment("nanstd", x, axes, options, where);
 }
 TARRY_OR_OUT_OF_MEMORY("nanstd", where)
 
-Array ptp(const Array& x, const Axes& axes, ReduceOptions options, std::source_location where) try {
+Array ptp(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
   const Reduced r = graph::prepare_reduction("ptp", detail::edge(x, "ptp", where), axes, where);
   graph::check_numbers("ptp", r, where);
   graph::check_not_empty("ptp", r, where);
@@ -189,8 +189,7 @@ Array ptp(const Array& x, const Axes& axes, ReduceOptions options, std::source_l
 }
 TARRY_OR_OUT_OF_MEMORY("ptp", where)
 
-Array average(const Array& x, const Array& weights, const Axes& axes, ReduceOptions options,
-              std::source_location where) try {
+Array average(const Array& x, const Array& weights, const Axes& axes, ReduceOptions options, Where where) try {
   const Argument given[] = {{detail::edge(x, "average", where), 0}, {detail::edge(weights, "average", where), 0}};
   const Dtype promoted = graph::common_dtype("average", given, where), dtype = statistic_dtype(promoted);
   Reduced r = graph::prepare_reduction("average", given[0].edge, axes, where);
@@ -203,7 +202,7 @@ Array average(const Array& x, const Array& weights, const Axes& axes, ReduceOpti
 }
 TARRY_OR_OUT_OF_MEMORY("average", where)
 
-Array cov(const Array& x, CovarianceOptions options, std::source_location where) try {
+Array cov(const Array& x, CovarianceOptions options, Where where) try {
   const support::DefaultFloatingPoint state;
   const Edge d = deviations("cov", x, options.variables_in_rows, where);
   return finish_table(covariances({"cov", where, Typed(d).str()}, d, options.correction),
@@ -211,7 +210,7 @@ Array cov(const Array& x, CovarianceOptions options, std::source_location where)
 }
 TARRY_OR_OUT_OF_MEMORY("cov", where)
 
-Array corrcoef(const Array& x, CorrelationOptions options, std::source_location where) try {
+Array corrcoef(const Array& x, CorrelationOptions options, Where where) try {
   const Edge d = deviations("corrcoef", x, options.variables_in_rows, where);
   const Edge c = covariances({"corrcoef", where, Typed(d).str()}, d, 0);
   const Edge deviation = mapped(Op::Sqrt, graph::diagonal_of(c, 0, 1, 0, where), where);

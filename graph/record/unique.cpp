@@ -16,21 +16,21 @@ namespace graph {
 namespace {
 
 /// `count` elements from one on.
-Array part(std::string_view called, const Array& x, std::int64_t from, std::int64_t count, std::source_location where) {
+Array part(std::string_view called, const Array& x, std::int64_t from, std::int64_t count, Where where) {
   IndexMap map;
   map.push_back({0, from, 1});
   return detail::wrap(record_view(detail::edge(x, called, where), map, Dims{count}.span(), where));
 }
 
 /// True where an element of n is another than the one before it.
-Array steps(std::string_view called, const Array& x, std::int64_t n, std::source_location where) {
-  return not_equal({part(called, x, 0, n - 1, where), Where(where)}, {part(called, x, 1, n - 1, where), Where(where)});
+Array steps(std::string_view called, const Array& x, std::int64_t n, Where where) {
+  return not_equal({part(called, x, 0, n - 1, where), where}, {part(called, x, 1, n - 1, where), where});
 }
 
 /// Operations of one call.
 class RunFinder {
  public:
-  RunFinder(std::string_view called, std::source_location where) : called_(called), where_(where) {}
+  RunFinder(std::string_view called, Where where) : called_(called), where_(where) {}
 
   Runs run(std::span<const Array> columns, Nans nans) const {
     const PlacedLike placed(detail::edge(columns.front(), called_, where_));
@@ -69,7 +69,7 @@ class RunFinder {
   [[nodiscard]] Array part(const Array& x, std::int64_t from, std::int64_t count) const {
     return graph::part(called_, x, from, count, where_);
   }
-  [[nodiscard]] Operand on(const Array& x) const { return {x, Where(where_)}; }
+  [[nodiscard]] Operand on(const Array& x) const { return {x, where_}; }
 
  private:
   [[nodiscard]] Array with_one_zero(const Array& x) const {
@@ -86,21 +86,21 @@ class RunFinder {
   }
 
   std::string_view called_;
-  std::source_location where_;
+  Where where_;
 };
 
 }  // namespace
 
-Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, std::source_location where) {
+Runs find_runs(std::string_view called, std::span<const Array> columns, Nans nans, Where where) {
   return RunFinder(called, where).run(columns, nans);
 }
 
-Array Runs::counts(std::source_location where) const {
+Array Runs::counts(Where where) const {
   const RunFinder find("counts", where);
   return subtract(find.on(find.part(offsets, 1, count)), find.on(find.part(offsets, 0, count)));
 }
 
-Array Runs::first_of(const Array& x, std::source_location where) const {
+Array Runs::first_of(const Array& x, Where where) const {
   const RunFinder find("values", where);
   return find.taken(x, find.taken(order, find.part(offsets, 0, count)));
 }
@@ -112,7 +112,7 @@ namespace {
 
 /// The beginning of all unique functions.
 struct Distinct {
-  Distinct(std::string_view called, const Array& x, std::source_location at)
+  Distinct(std::string_view called, const Array& x, Where at)
       : shape(detail::edge(x, called, at).node()->shape()),
         flat(reshape(x, {graph::element_count(shape.span())}, at)),
         runs(graph::find_runs(called, {&flat, 1}, graph::Nans::Apart, at)),
@@ -130,24 +130,24 @@ struct Distinct {
   graph::Dims shape;
   Array flat;
   graph::Runs runs;
-  std::source_location where;
+  Where where;
 };
 
 }  // namespace
 
-UniqueAll unique_all(const Array& x, std::source_location where) try {
+UniqueAll unique_all(const Array& x, Where where) try {
   const Distinct d("unique_all", x, where);
   return {d.values(), d.indices(), d.inverse(), d.counts()};
 }
 TARRY_OR_OUT_OF_MEMORY("unique_all", where)
 
-UniqueCounts unique_counts(const Array& x, std::source_location where) try {
+UniqueCounts unique_counts(const Array& x, Where where) try {
   const Distinct d("unique_counts", x, where);
   return {d.values(), d.counts()};
 }
 TARRY_OR_OUT_OF_MEMORY("unique_counts", where)
 
-UniqueInverse unique_inverse(const Array& x, std::source_location where) try {
+UniqueInverse unique_inverse(const Array& x, Where where) try {
   const Distinct d("unique_inverse", x, where);
   return {d.values(), d.inverse()};
 }
@@ -155,13 +155,13 @@ TARRY_OR_OUT_OF_MEMORY("unique_inverse", where)
 
 /// The sorted elements of which the one before is another. Zeros of both signs are equal: the first of x stands for
 /// all.
-Array unique_values(const Array& x, std::source_location where) try {
+Array unique_values(const Array& x, Where where) try {
   const graph::Edge edge = detail::edge(x, "unique_values", where);
   const graph::PlacedLike placed(edge);
   const std::int64_t n = graph::element_count(edge.node()->shape());
   const Array flat = reshape(x, {n}, where);
   if (n == 0) return flat;
-  const auto on = [&](const Array& a) { return Operand(a, Where(where)); };
+  const auto on = [&](const Array& a) { return Operand(a, where); };
   const Array sorted = sort(flat, {}, where);
   const Array steps[] = {ones({1}, bool_, where), graph::steps("unique_values", sorted, n, where)};
   const Array both[] = {sorted, concat(steps, 0, where)};

@@ -52,7 +52,7 @@ Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const D
 
 }  // namespace
 
-Array broadcast_to(const Array& x, const Shape& shape, std::source_location where) try {
+Array broadcast_to(const Array& x, const Shape& shape, Where where) try {
   const Edge e = detail::edge(x, "broadcast_to", where);
   const auto source = shape_of(e);
   const std::span<const std::int64_t> target(shape.data(), shape.size());
@@ -68,7 +68,7 @@ Array broadcast_to(const Array& x, const Shape& shape, std::source_location wher
 }
 TARRY_OR_OUT_OF_MEMORY("broadcast_to", where)
 
-Array permute_dims(const Array& x, const Axes& axes, std::source_location where) try {
+Array permute_dims(const Array& x, const Axes& axes, Where where) try {
   const Edge e = detail::edge(x, "permute_dims", where);
   const auto source = shape_of(e);
   if (axes.vector().size() != source.size()) {
@@ -87,7 +87,7 @@ Array permute_dims(const Array& x, const Axes& axes, std::source_location where)
 }
 TARRY_OR_OUT_OF_MEMORY("permute_dims", where)
 
-Array matrix_transpose(const Array& x, std::source_location where) try {
+Array matrix_transpose(const Array& x, Where where) try {
   const Edge e = detail::edge(x, "matrix_transpose", where);
   const auto rank = static_cast<std::int64_t>(shape_of(e).size());
   if (rank < 2) {
@@ -100,7 +100,7 @@ Array matrix_transpose(const Array& x, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("matrix_transpose", where)
 
-Array expand_dims(const Array& x, int axis, std::source_location where) try {
+Array expand_dims(const Array& x, int axis, Where where) try {
   const Edge e = detail::edge(x, "expand_dims", where);
   const auto source = shape_of(e);
   const int rank = static_cast<int>(source.size());
@@ -121,7 +121,7 @@ Array expand_dims(const Array& x, int axis, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("expand_dims", where)
 
-Array squeeze(const Array& x, const Axes& axes, std::source_location where) try {
+Array squeeze(const Array& x, const Axes& axes, Where where) try {
   const Edge e = detail::edge(x, "squeeze", where);
   const auto source = shape_of(e);
   const Dims named = graph::checked_axes("squeeze", axes, e, where);
@@ -146,7 +146,7 @@ Array squeeze(const Array& x, const Axes& axes, std::source_location where) try 
 }
 TARRY_OR_OUT_OF_MEMORY("squeeze", where)
 
-Array flip(const Array& x, const Axes& axes, std::source_location where) try {
+Array flip(const Array& x, const Axes& axes, Where where) try {
   const Edge e = detail::edge(x, "flip", where);
   const auto source = shape_of(e);
   IndexMap map = graph::broadcast_map(source, source);
@@ -158,7 +158,7 @@ Array flip(const Array& x, const Axes& axes, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("flip", where)
 
-Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std::source_location where) try {
+Array moveaxis(const Array& x, const Axes& source, const Axes& destination, Where where) try {
   const Edge e = detail::edge(x, "moveaxis", where);
   const auto shape = shape_of(e);
   if (source.vector().size() != destination.vector().size()) {
@@ -187,7 +187,7 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, std:
 }
 TARRY_OR_OUT_OF_MEMORY("moveaxis", where)
 
-Array reshape(const Array& x, const Shape& shape, std::source_location where) try {
+Array reshape(const Array& x, const Shape& shape, Where where) try {
   const Edge e = detail::edge(x, "reshape", where);
   const std::string from = Typed(e).str(), to = shape.str();
   std::vector<std::int64_t> extents = shape.vector();
@@ -215,7 +215,7 @@ Array reshape(const Array& x, const Shape& shape, std::source_location where) tr
 }
 TARRY_OR_OUT_OF_MEMORY("reshape", where)
 
-std::vector<Array> unstack(const Array& x, int axis, std::source_location where) try {
+std::vector<Array> unstack(const Array& x, int axis, Where where) try {
   const Edge e = detail::edge(x, "unstack", where);
   const int along = graph::checked_axis("unstack", axis, e, where);
   Dims shape(shape_of(e));
@@ -232,7 +232,7 @@ std::vector<Array> unstack(const Array& x, int axis, std::source_location where)
 }
 TARRY_OR_OUT_OF_MEMORY("unstack", where)
 
-Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std::source_location where) try {
+Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, Where where) try {
   Edge e = detail::edge(x, "repeat", where);
   if (!axis) e = graph::record_reshape(e, Dims{graph::element_count(shape_of(e))}.span(), where);
   const int along = graph::checked_axis("repeat", axis.value_or(0), e, where);
@@ -241,7 +241,7 @@ Array repeat(const Array& x, std::int64_t repeats, std::optional<int> axis, std:
 }
 TARRY_OR_OUT_OF_MEMORY("repeat", where)
 
-Array tile(const Array& x, const Shape& repetitions, std::source_location where) try {
+Array tile(const Array& x, const Shape& repetitions, Where where) try {
   Edge e = detail::edge(x, "tile", where);
   if (repetitions.size() > static_cast<std::size_t>(graph::kMaxRank)) {
     TARRY_THROW(InvalidArgument, "tile", where,

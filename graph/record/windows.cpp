@@ -273,22 +273,22 @@ inline namespace v0 {
 
 using graph::Edge;
 
-Array pad(const Array& x, const PadWidths& widths, Pad mode, Scalar value, std::source_location where) try {
+Array pad(const Array& x, const PadWidths& widths, Pad mode, Scalar value, Where where) try {
   return detail::wrap(graph::padded(detail::edge(x, "pad", where), widths, mode, value, where));
 }
 TARRY_OR_OUT_OF_MEMORY("pad", where)
 
-Array sliding_window_view(const Array& x, const Shape& lengths, const Axes& axes, std::source_location where) try {
+Array sliding_window_view(const Array& x, const Shape& lengths, const Axes& axes, Where where) try {
   return detail::wrap(graph::all_windows(detail::edge(x, "sliding_window_view", where), lengths, axes, where));
 }
 TARRY_OR_OUT_OF_MEMORY("sliding_window_view", where)
 
-Array diff(const Array& x, const DiffOptions& options, std::source_location where) try {
+Array diff(const Array& x, const DiffOptions& options, Where where) try {
   return detail::wrap(graph::differences(detail::edge(x, "diff", where), options, where));
 }
 TARRY_OR_OUT_OF_MEMORY("diff", where)
 
-Array convolve(const Array& a, const Array& v, Convolution mode, std::source_location where) try {
+Array convolve(const Array& a, const Array& v, Convolution mode, Where where) try {
   return detail::wrap(graph::convolution(a, v, mode, where));
 }
 TARRY_OR_OUT_OF_MEMORY("convolve", where)

@@ -73,15 +73,13 @@ TARRY_EXPORT Array bitwise_invert(const Operand& x);
 /// Holds a pointer to the array: meant for parameters only.
 class Operand {
  public:
-  Operand(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Operand(const Array& x, Where where = std::source_location::current()) noexcept  // NOLINT
       : array_(&x), where_(where) {}
-  Operand(Array&& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Operand(Array&& x, Where where = std::source_location::current()) noexcept  // NOLINT
       : array_(&x), temporary_(&x), where_(where) {}
   template <detail::Number T>
-  Operand(T value, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Operand(T value, Where where = std::source_location::current()) noexcept  // NOLINT
       : scalar_(value), where_(where) {}
-
-  Operand(const Array& x, Where where) noexcept : array_(&x), where_(where) {}
   /// A copy does not give the array away.
   Operand(const Operand& o) noexcept : array_(o.array_), scalar_(o.scalar_), where_(o.where_) {}
   Operand& operator=(const Operand& o) noexcept {
@@ -125,8 +123,7 @@ class TARRY_EXPORT Array {
   /// Shapes: ().  Dtypes: that of the value: `Array(2.0)` is float64.  Throws OutOfMemory alone.
   /// Example: `ta::Array(2.0) + ta::Array(1)` is `3.`.
   template <detail::Number T>
-  explicit Array(T value, std::source_location where = std::source_location::current())
-      : Array(Scalar(value), dtype_of<T>, where) {}
+  explicit Array(T value, Where where = std::source_location::current()) : Array(Scalar(value), dtype_of<T>, where) {}
   Array(const Array& other) noexcept : node_(other.node_), output_(other.output_) {
     if (node_ != nullptr) detail::retain(node_);
   }
@@ -144,23 +141,23 @@ class TARRY_EXPORT Array {
   /// False for default-constructed and moved-from arrays.  Example: `ta::Array().is_defined()` is `false`.
   [[nodiscard]] bool is_defined() const noexcept { return node_ != nullptr; }
   /// The extents, outermost first.  Example: `ta::zeros({3, 4}).shape()` is `(3, 4)`.
-  [[nodiscard]] Shape shape(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] Shape shape(Where where = std::source_location::current()) const;
   /// Number of axes.  Example: `ta::zeros({3, 4}).ndim()` is `2`.
-  [[nodiscard]] int ndim(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] int ndim(Where where = std::source_location::current()) const;
   /// Number of elements.  Example: `ta::zeros({3, 4}).size()` is `12`.
-  [[nodiscard]] std::int64_t size(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] std::int64_t size(Where where = std::source_location::current()) const;
   /// Element type.  Example: `ta::zeros({3, 4}).dtype()` is `float32`.
-  [[nodiscard]] Dtype dtype(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] Dtype dtype(Where where = std::source_location::current()) const;
   /// Where the array was placed explicitly, or where its values are once they were computed; else unplaced: the array
   /// meets those of any device, and to_device() takes this for an answer too.
   /// Example: `ta::array({1, 2}).device()` is `unplaced`.
-  [[nodiscard]] Device device(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] Device device(Where where = std::source_location::current()) const;
   /// True once values exist; never evaluates and never waits.  Example: `(ta::array({1, 2}) + 1).is_evaluated()` is
   /// `false`.
-  [[nodiscard]] bool is_evaluated(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] bool is_evaluated(Where where = std::source_location::current()) const;
   /// One line without evaluating: "Array(float32, (3, 4), lazy: add at main.cpp:12)". An undefined array says so.
   /// Throws OutOfMemory alone.  Example: `ta::Array().repr()` is `Array(undefined)`.
-  [[nodiscard]] std::string repr(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] std::string repr(Where where = std::source_location::current()) const;
 
   // ---- Values ----
   // Evaluates and waits; see evaluate() for what that throws.
@@ -168,7 +165,7 @@ class TARRY_EXPORT Array {
   /// All elements in row-major order. Throws InvalidArgument where T is not the array's dtype, and what evaluate()
   /// throws. Example: `ta::array({1, 2}).to_vector<int>().size()` is `2`.
   template <class T>
-  [[nodiscard]] std::vector<T> to_vector(std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] std::vector<T> to_vector(Where where = std::source_location::current()) const {
     if constexpr (std::is_same_v<T, bool>) {
       return to_bools(where);
     } else {
@@ -180,7 +177,7 @@ class TARRY_EXPORT Array {
   /// The value of an array of one element. Throws InvalidArgument for another size or dtype, and what evaluate()
   /// throws. Example: `ta::sum(ta::array({1.5F, 2.0F})).item<float>()` is `3.5`.
   template <class T>
-  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] T item(Where where = std::source_location::current()) const {
     expect("item", dtype_of<T>, 1, where);
     T value{};
     read(&value, where);
@@ -190,7 +187,7 @@ class TARRY_EXPORT Array {
   /// another number of elements, and what evaluate() throws.
   /// Example: `std::vector<int> v(2); ta::array({1, 2}).copy_to(std::span(v))`.
   template <class T>
-  void copy_to(std::span<T> destination, std::source_location where = std::source_location::current()) const {
+  void copy_to(std::span<T> destination, Where where = std::source_location::current()) const {
     expect("copy_to", dtype_of<T>, static_cast<std::int64_t>(destination.size()), where);
     read(destination.data(), where);
   }
@@ -198,7 +195,7 @@ class TARRY_EXPORT Array {
   /// Throws InvalidArgument where T is not the array's dtype, and what evaluate() throws.
   /// Example: `ta::array({1, 2}).host<int>()[1]` is `2`.
   template <class T>
-  [[nodiscard]] Host<T> host(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] Host<T> host(Where where = std::source_location::current()) const;
   /// True where the only element is not zero. A conversion cannot be told where it stands: errors have the location
   /// where the array was recorded. Throws InvalidArgument unless size() is 1, and what evaluate() throws. Example:
   /// `bool(ta::all(ta::array({1, 2}) > 0))` is `true`.
@@ -229,8 +226,8 @@ class TARRY_EXPORT Array {
   /// The parts x(0), x(1), ... along the first axis, none of them computed yet: `for (Array row : x)`.
   /// Throws InvalidArgument for a 0-d array.
   /// Example: `for (ta::Array row : ta::array({{1, 2}, {3, 4}})) std::cout << row`.
-  [[nodiscard]] RowIterator begin(std::source_location where = std::source_location::current()) const;
-  [[nodiscard]] RowIterator end(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] RowIterator begin(Where where = std::source_location::current()) const;
+  [[nodiscard]] RowIterator end(Where where = std::source_location::current()) const;
 
   /// Rebinds this handle to x with other elements in x(box...): `x.set({slice(1, -1), 0}, v)`. Other handles keep the
   /// old values. Where nothing else holds those, the elements are written into the same memory. Where arrays name an
@@ -278,8 +275,8 @@ class TARRY_EXPORT Array {
   /// Shapes, Dtypes: any. Throws InvalidArgument for an array that is not borrowed, and what evaluate() throws; then
   /// nothing has changed.
   /// Example: `float v[2] = {1, 2}; ta::Array x = ta::borrow(v, {2}); x.touch(); v[0] = 3`.
-  Array& touch(std::source_location where = std::source_location::current()) &;
-  Array& touch(std::source_location where = std::source_location::current()) && = delete;
+  Array& touch(Where where = std::source_location::current()) &;
+  Array& touch(Where where = std::source_location::current()) && = delete;
 
   // ---- Operators ----
 
@@ -363,7 +360,7 @@ class TARRY_EXPORT Array {
 /// An array in a stream, with the place in the user's program. Meant for parameters only.
 class Printed {
  public:
-  Printed(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Printed(const Array& x, Where where = std::source_location::current()) noexcept  // NOLINT
       : array_(&x), where_(where) {}
   [[nodiscard]] const Array& array() const noexcept { return *array_; }
   [[nodiscard]] Where where() const noexcept { return where_; }
@@ -416,7 +413,7 @@ class Host {
 };
 
 template <class T>
-Host<T> Array::host(std::source_location where) const {
+Host<T> Array::host(Where where) const {
   const std::size_t count = expect("host", dtype_of<T>, where);
   return Host<T>(host_data(where), count);
 }

@@ -1,6 +1,7 @@
 // Counters of this process's kernel cache, and why it had to compile (docs/reference/cache.md).
 #pragma once
 
+#include <tarry/error.h>
 #include <tarry/export.h>
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct CacheCounters {
   std::int64_t foreign_compiler = 0;  ///< disk hits made by another compiler version than the one here
 };
 /// The counters of this process.  Throws OutOfMemory alone.  Example: `std::cout << ta::cache_counters().compiles`.
-[[nodiscard]] TARRY_EXPORT CacheCounters cache_counters(std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT CacheCounters cache_counters(Where where = std::source_location::current());
 
 /// A kernel that no directory and no bundle could give, and the entry that came nearest.
 struct CacheMiss {
@@ -39,8 +40,7 @@ struct CacheMiss {
 };
 /// The latest misses, at most 64 of each device, oldest first. Looks through all entries on disk: for diagnosis.
 /// Throws OutOfMemory alone.  Example: `for (const auto& m : ta::cache_misses()) std::cout << m.explanation`.
-[[nodiscard]] TARRY_EXPORT std::vector<CacheMiss> cache_misses(
-    std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT std::vector<CacheMiss> cache_misses(Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

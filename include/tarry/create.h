@@ -51,28 +51,25 @@ concept Mdspan = requires(const M& m) {
 /// Throws InvalidArgument where the product of `shape` is not the number of elements.
 /// Example: `std::array a{1, 2, 3, 4}; ta::Array x = ta::asarray(std::span(a), {2, 2})`.
 template <class T, std::size_t N>
-[[nodiscard]] Array asarray(std::span<T, N> values, const Shape& shape,
-                            std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(std::span<T, N> values, const Shape& shape, Where where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<std::remove_cv_t<T>>, values.size(), shape, where);
 }
 template <class T, std::size_t N>
-[[nodiscard]] Array asarray(std::span<T, N> values, std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(std::span<T, N> values, Where where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<std::remove_cv_t<T>>, values.size(), Shape(values.size()), where);
 }
 /// The elements that begin at `data`, as many as `shape` has, row-major.  Shapes: `shape`.
 /// Throws InvalidArgument where data is null and the shape has elements.
 /// Example: `ta::asarray(std::array{1, 2}.data(), {2})` is `[1 2]`.
 template <class T>
-[[nodiscard]] Array asarray(const T* data, const Shape& shape,
-                            std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(const T* data, const Shape& shape, Where where = std::source_location::current()) {
   return detail::copy_in(data, dtype_of<T>, shape, where);
 }
 /// The elements of a vector or a std::array.  Shapes: (n,), or `shape`, whose product must be n.
 /// Throws InvalidArgument where the product of `shape` is not the number of elements.
 /// Example: `ta::asarray(std::vector{1.5, 2.0})` is `[1.5 2. ]`.
 template <class T>
-[[nodiscard]] Array asarray(const std::vector<T>& values,
-                            std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(const std::vector<T>& values, Where where = std::source_location::current()) {
   if constexpr (std::is_same_v<T, bool>) {
     return detail::copy_in(values, Shape(values.size()), where);
   } else {
@@ -81,7 +78,7 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] Array asarray(const std::vector<T>& values, const Shape& shape,
-                            std::source_location where = std::source_location::current()) {
+                            Where where = std::source_location::current()) {
   if constexpr (std::is_same_v<T, bool>) {
     return detail::copy_in(values, shape, where);
   } else {
@@ -89,20 +86,19 @@ template <class T>
   }
 }
 template <class T, std::size_t N>
-[[nodiscard]] Array asarray(const std::array<T, N>& values,
-                            std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(const std::array<T, N>& values, Where where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<T>, N, Shape(N), where);
 }
 template <class T, std::size_t N>
 [[nodiscard]] Array asarray(const std::array<T, N>& values, const Shape& shape,
-                            std::source_location where = std::source_location::current()) {
+                            Where where = std::source_location::current()) {
   return detail::copy_in(values.data(), dtype_of<T>, N, shape, where);
 }
 /// The elements of a std::mdspan, or of a type with its members.  Shapes: its extents.
 /// Throws InvalidArgument for more than 16 dimensions.
 /// Example: `auto copy = [](const auto& mdspan) { return ta::asarray(mdspan); }`.
 template <detail::Mdspan M>
-[[nodiscard]] Array asarray(const M& values, std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(const M& values, Where where = std::source_location::current()) {
   std::vector<std::int64_t> extents, at(values.rank());
   std::int64_t count = 1, offset = 0;
   for (std::size_t d = 0; d < values.rank(); ++d)
@@ -122,7 +118,7 @@ template <detail::Mdspan M>
 /// A 0-d array of the value's own dtype.  Shapes: ().  Throws OutOfMemory alone.
 /// Example: `ta::asarray(2.5F)` is `2.5`.
 template <detail::Number T>
-[[nodiscard]] Array asarray(T value, std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array asarray(T value, Where where = std::source_location::current()) {
   return Array(value, where);
 }
 
@@ -131,13 +127,12 @@ template <detail::Number T>
 /// Throws InvalidArgument where rows differ in length.
 /// Example: `ta::array({{1, 2}, {3, 4}})` is `[[1 2] [3 4]]`.
 template <detail::Number T>
-[[nodiscard]] Array array(std::initializer_list<T> values,
-                          std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array array(std::initializer_list<T> values, Where where = std::source_location::current()) {
   return detail::copy_in(values.begin(), dtype_of<T>, values.size(), Shape(values.size()), where);
 }
 template <detail::Number T>
 [[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> rows,
-                          std::source_location where = std::source_location::current()) {
+                          Where where = std::source_location::current()) {
   const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
   std::vector<T> flat;
   if constexpr (std::is_same_v<T, bool>) flat.reserve(rows.size() * width);
@@ -149,7 +144,7 @@ template <detail::Number T>
 }
 template <detail::Number T>
 [[nodiscard]] Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
-                          std::source_location where = std::source_location::current()) {
+                          Where where = std::source_location::current()) {
   const std::size_t height = blocks.size() == 0 ? 0 : blocks.begin()->size();
   const std::size_t width = height == 0 ? 0 : blocks.begin()->begin()->size();
   std::vector<T> flat;
@@ -170,13 +165,12 @@ template <detail::Number T>
 /// Throws InvalidArgument where shape and strides differ in length or the reach of the strides passes int64.
 /// Example: `static float v[] = {1, 2, 3, 4}; ta::Array transposed = ta::borrow(v, {2, 2}, {1, 2})`.
 template <class T>
-[[nodiscard]] Array borrow(const T* data, const Shape& shape,
-                           std::source_location where = std::source_location::current()) {
+[[nodiscard]] Array borrow(const T* data, const Shape& shape, Where where = std::source_location::current()) {
   return detail::borrow(data, dtype_of<T>, shape, nullptr, where);
 }
 template <class T>
 [[nodiscard]] Array borrow(const T* data, const Shape& shape, const std::vector<std::int64_t>& strides,
-                           std::source_location where = std::source_location::current()) {
+                           Where where = std::source_location::current()) {
   return detail::borrow(data, dtype_of<T>, shape, &strides, where);
 }
 
@@ -190,35 +184,35 @@ template <class T>
 /// float32 for float. Throws InvalidArgument where `value` does not fit `dtype`, or for a negative extent.
 /// Example: `ta::full({2, 2}, 7)` is `[[7 7] [7 7]]`.
 [[nodiscard]] TARRY_EXPORT Array full(const Shape& shape, Scalar value, std::optional<Dtype> dtype = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 /// Zeros.  Dtypes: `dtype`, else the default float: float32, unless a Scope says float64.
 /// Example: `ta::zeros({3})` is `[0. 0. 0.]`.
 [[nodiscard]] TARRY_EXPORT Array zeros(const Shape& shape, std::optional<Dtype> dtype = {},
-                                       std::source_location where = std::source_location::current());
+                                       Where where = std::source_location::current());
 /// Ones.  Dtypes: as zeros.
 /// Example: `ta::ones({3}, ta::int32)` is `[1 1 1]`.
 [[nodiscard]] TARRY_EXPORT Array ones(const Shape& shape, std::optional<Dtype> dtype = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 
 /// An array whose elements nobody relies on: zeros, for which no memory is taken before something is written.
 /// Dtypes: as zeros.  Example: `ta::empty({2, 3}).shape()` is `(2, 3)`.
 [[nodiscard]] TARRY_EXPORT Array empty(const Shape& shape, std::optional<Dtype> dtype = {},
-                                       std::source_location where = std::source_location::current());
+                                       Where where = std::source_location::current());
 /// As empty, with the shape of x.  Shapes: that of x.  Dtypes: `dtype`, else that of x.
 /// Throws InvalidArgument where x is undefined.
 /// Example: `ta::empty_like(ta::array({1, 2})).dtype()` is `int32`.
 [[nodiscard]] TARRY_EXPORT Array empty_like(const Array& x, std::optional<Dtype> dtype = {},
-                                            std::source_location where = std::source_location::current());
+                                            Where where = std::source_location::current());
 
 /// As full, zeros and ones, with the shape of x.  Shapes: that of x.  Dtypes: `dtype`, else that of x.
 /// Throws InvalidArgument where `value` does not fit the dtype, or x is undefined.
 /// Example: `ta::full_like(ta::array({1, 2}), 7)` is `[7 7]`.
 [[nodiscard]] TARRY_EXPORT Array full_like(const Array& x, Scalar value, std::optional<Dtype> dtype = {},
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 [[nodiscard]] TARRY_EXPORT Array zeros_like(const Array& x, std::optional<Dtype> dtype = {},
-                                            std::source_location where = std::source_location::current());
+                                            Where where = std::source_location::current());
 [[nodiscard]] TARRY_EXPORT Array ones_like(const Array& x, std::optional<Dtype> dtype = {},
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 
 /// start + i * step for i = 0 .. n - 1, n = ceil((stop - start) / step), none where that is not positive.
 /// Shapes: (n,).  Dtypes: `dtype`; else int64 where all arguments are integers, else that of the widest floating
@@ -227,12 +221,12 @@ template <class T>
 /// integer dtype is asked for with a floating argument or with elements that it does not hold.
 /// Example: `ta::arange(1, 2, 0.25)` is `[1. 1.25 1.5 1.75]`.
 [[nodiscard]] TARRY_EXPORT Array arange(Scalar start, Scalar stop, Scalar step = 1, std::optional<Dtype> dtype = {},
-                                        std::source_location where = std::source_location::current());
+                                        Where where = std::source_location::current());
 /// arange(0, stop, 1).  Shapes: (n,).  Dtypes: as arange.
 /// Throws InvalidArgument where stop is not finite, is a bool or does not fit the dtype.
 /// Example: `ta::arange(4)` is `[0 1 2 3]`.
 [[nodiscard]] TARRY_EXPORT Array arange(Scalar stop, std::optional<Dtype> dtype = {},
-                                        std::source_location where = std::source_location::current());
+                                        Where where = std::source_location::current());
 
 /// Options of linspace.
 struct LinspaceOptions {
@@ -245,7 +239,7 @@ struct LinspaceOptions {
 /// negative, start or stop is not finite, or the dtype is not floating.
 /// Example: `ta::linspace(0.0, 1.0, 5)` is `[0. 0.25 0.5 0.75 1. ]`.
 [[nodiscard]] TARRY_EXPORT Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 
 /// Options of logspace.
 struct LogspaceOptions {
@@ -257,13 +251,13 @@ struct LogspaceOptions {
 /// Shapes: (count,).  Dtypes: as linspace.  Throws InvalidArgument as linspace does, and where base is not positive.
 /// Example: `ta::logspace(0.0, 2.0, 3)` is `[ 1. 10. 100.]`.
 [[nodiscard]] TARRY_EXPORT Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// `count` numbers from start to stop, each the one before it times the same factor. With the endpoint the last element
 /// is exactly stop.  Shapes: (count,).  Dtypes: as linspace.
 /// Throws InvalidArgument as linspace does, and where start or stop is 0 or their signs differ.
 /// Example: `ta::geomspace(1.0, 8.0, 4)` is `[1. 2. 4. 8.]`.
 [[nodiscard]] TARRY_EXPORT Array geomspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions options = {},
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 
 /// Options of eye.
 struct EyeOptions {
@@ -275,7 +269,7 @@ struct EyeOptions {
 /// Throws InvalidArgument for negative rows, and for negative columns but -1.
 /// Example: `ta::eye(2)` is `[[1. 0.] [0. 1.]]`.
 [[nodiscard]] TARRY_EXPORT Array eye(std::int64_t rows, EyeOptions options = {},
-                                     std::source_location where = std::source_location::current());
+                                     Where where = std::source_location::current());
 
 // ---- Coordinates and triangles ----
 // No memory, as above.
@@ -289,21 +283,21 @@ enum class GridOrder : std::uint8_t { XY, IJ };
 /// Throws InvalidArgument where there is no array, or more than 16, or one has several axes.
 /// Example: `ta::meshgrid({ta::array({1, 2}), ta::array({3, 4})})[1]` is `[[3 3] [4 4]]`.
 [[nodiscard]] TARRY_EXPORT std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order = GridOrder::XY,
-                                                       std::source_location where = std::source_location::current());
+                                                       Where where = std::source_location::current());
 [[nodiscard]] inline std::vector<Array> meshgrid(std::initializer_list<Array> arrays, GridOrder order = GridOrder::XY,
-                                                 std::source_location where = std::source_location::current()) {
+                                                 Where where = std::source_location::current()) {
   return meshgrid(std::span<const Array>(arrays.begin(), arrays.size()), order, where);
 }
 /// x on and below the k-th diagonal of its last two axes, 0 above it.  Shapes: that of x, (..., m, n).
 /// Throws InvalidArgument where x has fewer than two axes.
 /// Example: `ta::tril(ta::array({{1, 2}, {3, 4}}))` is `[[1 0] [3 4]]`.
 [[nodiscard]] TARRY_EXPORT Array tril(const Array& x, std::int64_t k = 0,
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 /// x on and above the k-th diagonal of its last two axes, 0 below it.  Shapes: that of x, (..., m, n).
 /// Throws InvalidArgument where x has fewer than two axes.
 /// Example: `ta::triu(ta::array({{1, 2}, {3, 4}}))` is `[[1 2] [0 4]]`.
 [[nodiscard]] TARRY_EXPORT Array triu(const Array& x, std::int64_t k = 0,
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

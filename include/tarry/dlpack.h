@@ -91,7 +91,7 @@ concept DlpackUnversioned = requires(T t) {
 template <class T>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] Array from_dlpack(T* tensor, dlpack::Options options = {},
-                                std::source_location where = std::source_location::current()) {
+                                Where where = std::source_location::current()) {
   if constexpr (detail::DlpackVersioned<T>) {
     return detail::import(reinterpret_cast<dlpack::ManagedTensorVersioned*>(tensor), options, where);
   } else {
@@ -106,7 +106,7 @@ template <class T>
 template <class T = dlpack::ManagedTensorVersioned>
   requires(detail::DlpackVersioned<T> || detail::DlpackUnversioned<T>)
 [[nodiscard]] T* to_dlpack(const Array& x, dlpack::Options options = {},
-                           std::source_location where = std::source_location::current()) {
+                           Where where = std::source_location::current()) {
   if constexpr (detail::DlpackVersioned<T>) {
     return reinterpret_cast<T*>(detail::export_versioned(x, options, where));
   } else {  // the older structure cannot say that it is read-only; that holds all the same

@@ -1,6 +1,7 @@
 // Element types: the names, sizes and promotion rules of the Python array API standard.
 #pragma once
 
+#include <tarry/error.h>
 #include <tarry/export.h>
 #include <tarry/half.h>
 
@@ -80,8 +81,7 @@ constexpr bool is_integral(Dtype d) { return info(d).kind == DtypeKind::Int || i
 /// The dtype that an operation on arrays of `a` and `b` computes in (docs/reference/numerics.md, "Promotion").
 /// Throws InvalidArgument for uint64 with a signed integer: no integer dtype holds both.
 /// Example: `ta::result_type(ta::int32, ta::float32)` is `float32`.
-[[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b,
-                                             std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Dtype result_type(Dtype a, Dtype b, Where where = std::source_location::current());
 
 /// Maps a C++ element type to its Dtype: `dtype_of<float>` is float32.
 template <class T>

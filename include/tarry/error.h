@@ -1,6 +1,7 @@
 // The exceptions Tarry throws. Every one carries a code, the op it concerns and the user's file:line.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <source_location>
 #include <stdexcept>
@@ -27,7 +28,8 @@ struct Where {
   const char* file = nullptr;
   std::uint32_t line = 0;
   constexpr Where() = default;
-  constexpr Where(const char* f, std::uint32_t l) : file(f), line(l) {}
+  template <std::same_as<const char*> File>  // {0, 1} is a shape, and no location
+  constexpr Where(File f, std::uint32_t l) : file(f), line(l) {}
   constexpr Where(const std::source_location& s) : file(s.file_name()), line(s.line()) {}  // NOLINT: conversion wanted
   [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown location"
 };

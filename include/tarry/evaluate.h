@@ -16,7 +16,7 @@ inline namespace v0 {
 /// The first array of evaluate() and plan(), with the location of the call. Meant for parameters only.
 class Root {
  public:
-  Root(const Array& x, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Root(const Array& x, Where where = std::source_location::current()) noexcept  // NOLINT
       : array_(&x), where_(where) {}
   [[nodiscard]] const Array* array() const noexcept { return array_; }
   [[nodiscard]] Where where() const noexcept { return where_; }
@@ -30,7 +30,7 @@ class Root {
 /// call. Meant for parameters only.
 class TargetName {
  public:
-  TargetName(const char* name, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  TargetName(const char* name, Where where = std::source_location::current()) noexcept  // NOLINT
       : name_(name), where_(where) {}
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] Where where() const noexcept { return where_; }
@@ -58,8 +58,7 @@ Report evaluate(Root first, const Arrays&... rest) {
   const Array* arrays[] = {first.array(), &rest...};
   return detail::evaluate(arrays, first.where());
 }
-TARRY_EXPORT Report evaluate(std::span<const Array> arrays,
-                             std::source_location where = std::source_location::current());
+TARRY_EXPORT Report evaluate(std::span<const Array> arrays, Where where = std::source_location::current());
 
 /// The work that evaluate would do now: kernels, bytes, transfers, compiles and peak memory. Runs and changes nothing.
 /// Shapes, Dtypes: any. Throws InvalidArgument for an undefined array.
@@ -69,8 +68,7 @@ template <detail::IsArray... Arrays>
   const Array* arrays[] = {first.array(), &rest...};
   return detail::plan(arrays, {}, first.where());
 }
-[[nodiscard]] TARRY_EXPORT Plan plan(std::span<const Array> arrays,
-                                     std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Plan plan(std::span<const Array> arrays, Where where = std::source_location::current());
 /// The same for a target that need not be in this machine.  Shapes, Dtypes: any.
 /// Throws InvalidArgument for a name that no target has, and for an undefined array.
 /// Example: `ta::plan_for("sm_90", ta::exp(ta::zeros({3}))).counters().kernels` is `1`.

@@ -37,7 +37,7 @@ class TARRY_EXPORT function {  // NOLINT(readability-identifier-naming): what it
   /// Throws InvalidArgument, with the line of the text, for what is not in the language: a name that is not declared, a
   /// function that does not exist, an end without a `return`.
   function(std::string_view name, std::string_view parameters, std::string_view body,
-           std::source_location where = std::source_location::current());
+           Where where = std::source_location::current());
 
   /// The result for arrays or numbers, one for each parameter.
   /// Shapes: those of the arguments broadcast.  Dtypes: an argument becomes its parameter's type where that loses
@@ -107,7 +107,7 @@ class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what i
   /// reduces to, a number for each state; without one a reduction of nothing throws. `finish` makes the result of the
   /// states. Throws InvalidArgument where the numbers of parameters, results and identities do not fit.
   explicit reduction(const function& combine, std::vector<Scalar> identity = {}, std::optional<function> finish = {},
-                     std::source_location where = std::source_location::current());
+                     Where where = std::source_location::current());
 
   /// Shapes: the reduced axes are removed, or kept with extent 1; `{}` reduces all.  Dtypes: that of x, unless `finish`
   /// gives another.
@@ -116,11 +116,11 @@ class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what i
   /// Example: `ta::reduction(ta::function("times", "(T a, T b)", "return a * b;"))(ta::array({{1, 2}, {3, 4}}), 0)` is
   /// `[3 8]`.
   [[nodiscard]] Array operator()(const Array& x, const Axes& axes = {}, ReduceOptions options = {},
-                                 std::source_location where = std::source_location::current()) const;
+                                 Where where = std::source_location::current()) const;
   /// The same of several states, which broadcast; all results.
   /// Shapes, Dtypes: as above.  Throws InvalidArgument as above.
   [[nodiscard]] std::vector<Array> all(std::span<const Array> states, const Axes& axes = {}, ReduceOptions options = {},
-                                       std::source_location where = std::source_location::current()) const;
+                                       Where where = std::source_location::current()) const;
 
  private:
   function combine_;
@@ -139,9 +139,9 @@ class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what i
 /// Either order is fixed by the extent alone.
 /// Example: `ta::associative_scan([](auto a, auto b) { return std::vector{ta::maximum(a[0], b[0])}; },
 /// std::vector{ta::array({1, 3, 2})})[0]` is `[1 3 3]`.
-[[nodiscard]] TARRY_EXPORT std::vector<Array> associative_scan(
-    const Combine& combine, std::span<const Array> states, CombineOptions options = {},
-    std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT std::vector<Array> associative_scan(const Combine& combine, std::span<const Array> states,
+                                                               CombineOptions options = {},
+                                                               Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -35,7 +35,7 @@ struct BincountOptions {
 /// as those of `sum`.  Throws InvalidArgument where an element is negative.
 /// Example: `ta::bincount(ta::array({1, 3, 1}))` is `[0 2 0 1]`.
 [[nodiscard]] TARRY_EXPORT Array bincount(const Array& x, const BincountOptions& options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 
 /// Options of digitize.
 struct DigitizeOptions {
@@ -46,7 +46,7 @@ struct DigitizeOptions {
 /// Shapes: that of x.  Dtypes: both are promoted; int64 results.
 /// Example: `ta::digitize(ta::array({0.5, 2.0}), ta::array({0.0, 1.0, 2.0}))` is `[1 3]`.
 [[nodiscard]] TARRY_EXPORT Array digitize(const Array& x, const Array& edges, DigitizeOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 
 /// Options of histogram and histogramdd.
 struct HistogramOptions {
@@ -66,12 +66,12 @@ struct Histogram {
 /// `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, std::int64_t bins = 10,
                                                const HistogramOptions& options = {},
-                                               std::source_location where = std::source_location::current());
+                                               Where where = std::source_location::current());
 /// The same for bins between ascending edges, of one dimension.  Shapes: a count less than edges.
 /// Dtypes: as above; the edges are kept.
 /// Example: `ta::histogram(ta::array({1, 2, 1}), ta::array({0, 1, 2, 3})).counts` is `[0 2 1]`.
 [[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, const Array& edges, const HistogramOptions& options = {},
-                                               std::source_location where = std::source_location::current());
+                                               Where where = std::source_location::current());
 
 /// The result of histogramdd: counts along as many axes as there are columns, and the edges of each.
 struct HistogramDd {
@@ -83,7 +83,7 @@ struct HistogramDd {
 /// Example: `ta::histogramdd(ta::array({{0, 5}}), {ta::array({0, 1}), ta::array({4, 6})}).counts` is `[[1]]`.
 [[nodiscard]] TARRY_EXPORT HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges,
                                                    const HistogramOptions& options = {},
-                                                   std::source_location where = std::source_location::current());
+                                                   Where where = std::source_location::current());
 
 // ---- Segments ----
 // Shapes: x's, with the groups in place of the first axis.
@@ -97,28 +97,28 @@ struct SegmentOptions {
 /// Dtypes: as sum.
 /// Example: `ta::segment_sum(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 5]`.
 [[nodiscard]] TARRY_EXPORT Array segment_sum(const Array& x, const Array& ids, SegmentOptions options = {},
-                                             std::source_location where = std::source_location::current());
+                                             Where where = std::source_location::current());
 /// The smallest element of each group, as min. Of none: the largest number there is, infinity for floats.
 /// Dtypes: numbers, kept.
 /// Example: `ta::segment_min(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Array segment_min(const Array& x, const Array& ids, SegmentOptions options = {},
-                                             std::source_location where = std::source_location::current());
+                                             Where where = std::source_location::current());
 /// The largest element of each group, as max. Of none: the smallest number there is.  Dtypes: numbers, kept.
 /// Example: `ta::segment_max(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 4]`.
 [[nodiscard]] TARRY_EXPORT Array segment_max(const Array& x, const Array& ids, SegmentOptions options = {},
-                                             std::source_location where = std::source_location::current());
+                                             Where where = std::source_location::current());
 /// The mean of each group. Of none: NaN.  Dtypes: as mean.
 /// Example: `ta::segment_mean(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2. 2.5]`.
 [[nodiscard]] TARRY_EXPORT Array segment_mean(const Array& x, const Array& ids, SegmentOptions options = {},
-                                              std::source_location where = std::source_location::current());
+                                              Where where = std::source_location::current());
 /// The variance of each group, the mean squared deviation from its mean. Of none: NaN.  Dtypes: as var.
 /// Example: `ta::segment_var(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[0. 2.25]`.
 [[nodiscard]] TARRY_EXPORT Array segment_var(const Array& x, const Array& ids, SegmentOptions options = {},
-                                             std::source_location where = std::source_location::current());
+                                             Where where = std::source_location::current());
 /// How many ids name each group.  Dtypes: int64.
 /// Example: `ta::segment_count(ta::array({1, 0, 1}))` is `[1 2]`.
 [[nodiscard]] TARRY_EXPORT Array segment_count(const Array& ids, SegmentOptions options = {},
-                                               std::source_location where = std::source_location::current());
+                                               Where where = std::source_location::current());
 
 // ---- Groups of rows ----
 
@@ -143,12 +143,12 @@ class TARRY_EXPORT GroupBy {
   [[nodiscard]] std::int64_t size() const noexcept { return count_; }
   /// The keys of the groups, and aggregates of columns, which are as long as the keys.
   [[nodiscard]] Groups aggregate(std::initializer_list<Aggregated> columns,
-                                 std::source_location where = std::source_location::current()) const;
+                                 Where where = std::source_location::current()) const;
   [[nodiscard]] Groups aggregate(std::span<const Aggregated> columns,
-                                 std::source_location where = std::source_location::current()) const;
+                                 Where where = std::source_location::current()) const;
 
  private:
-  friend TARRY_EXPORT GroupBy group_by(std::span<const Array> keys, std::source_location where);
+  friend TARRY_EXPORT GroupBy group_by(std::span<const Array> keys, Where where);
   GroupBy() = default;
   std::vector<Array> keys_;
   Array order_, offsets_;
@@ -158,10 +158,9 @@ class TARRY_EXPORT GroupBy {
 /// Shapes: keys have one dimension and one extent.  Dtypes: any.
 /// Throws InvalidArgument where there is no key, or keys are of several extents.
 /// Example: `ta::group_by({ta::array({2, 1, 2})}).aggregate({{ta::array({1, 2, 3})}}).values[0]` is `[2 4]`.
-[[nodiscard]] TARRY_EXPORT GroupBy group_by(std::span<const Array> keys,
-                                            std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT GroupBy group_by(std::span<const Array> keys, Where where = std::source_location::current());
 [[nodiscard]] inline GroupBy group_by(std::initializer_list<Array> keys,
-                                      std::source_location where = std::source_location::current()) {
+                                      Where where = std::source_location::current()) {
   return group_by(std::span(keys.begin(), keys.size()), where);
 }
 

@@ -1,6 +1,7 @@
 // The kernels of this process: what each cost to make and has done since.
 #pragma once
 
+#include <tarry/error.h>
 #include <tarry/export.h>
 
 #include <cstdint>
@@ -48,8 +49,7 @@ struct KernelRecord {
 
 /// Every kernel that was prepared for a launch, in order of first use; the oldest are forgotten beyond 4,096.
 /// Thread-safe.  Throws OutOfMemory alone.  Example: `for (const auto& k : ta::kernel_history()) std::cout << k`.
-[[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history(
-    std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT std::vector<KernelRecord> kernel_history(Where where = std::source_location::current());
 /// One line: name, device, how it came, milliseconds, launches and bytes.  Throws what the stream throws.
 /// Example: `std::cout << ta::KernelRecord{}`.
 TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const KernelRecord& record);

@@ -35,7 +35,7 @@ namespace detail {
 template <class T>
 [[nodiscard]] Array from_device_pointer(const T* data, const Shape& shape, Device device,
                                         const AdoptOptions& options = {},
-                                        std::source_location where = std::source_location::current()) {
+                                        Where where = std::source_location::current()) {
   return detail::adopt(data, dtype_of<T>, shape, device, options, where);
 }
 
@@ -53,20 +53,20 @@ struct CudaArrayInterface {
 /// use the stream. Shapes: any. Dtypes: all but bfloat16. Throws InvalidArgument for an array on the CPU and for
 /// bfloat16, for which there is no type string. Example: `auto view =
 /// ta::cuda_array_interface(ta::to_device(ta::zeros({4}), ta::cuda()))`.
-[[nodiscard]] TARRY_EXPORT CudaArrayInterface
-cuda_array_interface(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT CudaArrayInterface cuda_array_interface(const Array& x,
+                                                                   Where where = std::source_location::current());
 /// An array that reads what the view describes; `device` says on which GPU. As from_device_pointer(); of `options` the
 /// deleter counts. Shapes, Dtypes: those of the view. Throws InvalidArgument for a type string that is not available
 /// and for strides that are not whole elements. Example: `ta::Array x =
 /// ta::from_cuda_array_interface(ta::CudaArrayInterface{}, ta::cuda())`.
-[[nodiscard]] TARRY_EXPORT Array
-from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options = {},
-                          std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array from_cuda_array_interface(const CudaArrayInterface& view, Device device,
+                                                           const AdoptOptions& options = {},
+                                                           Where where = std::source_location::current());
 
 /// From now on the device's kernels run on this CUstream of the program's own, after all that was enqueued before;
 /// null: on the engine's own again. The stream must live that long. No other thread may evaluate on the device
 /// meanwhile. Throws InvalidArgument for a device that is no GPU.  Example: `ta::use_stream(ta::cuda(), nullptr)`.
-TARRY_EXPORT void use_stream(Device device, void* stream, std::source_location where = std::source_location::current());
+TARRY_EXPORT void use_stream(Device device, void* stream, Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

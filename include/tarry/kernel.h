@@ -25,7 +25,7 @@ struct OutputSpec {
 
 namespace detail {
 /// Throws InvalidArgument unless elements of the dtype have so many bytes.
-TARRY_EXPORT void check_element_size(Dtype dtype, std::size_t bytes, std::source_location where);
+TARRY_EXPORT void check_element_size(Dtype dtype, std::size_t bytes, Where where);
 }  // namespace detail
 
 /// An array's elements in host memory, row-major. Valid during the call.
@@ -39,7 +39,7 @@ class HostInput {
   /// The elements as they are. `T` is the dtype's C++ type, or another one of its size.
   /// Throws InvalidArgument where the sizes differ.
   template <class T>
-  [[nodiscard]] std::span<const T> values(std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] std::span<const T> values(Where where = std::source_location::current()) const {
     detail::check_element_size(dtype_, sizeof(T), where);
     return {static_cast<const T*>(data_), count(shape_)};
   }
@@ -66,7 +66,7 @@ class HostOutput {
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
   /// The elements, as those of an input.  Throws InvalidArgument as there.
   template <class T>
-  [[nodiscard]] std::span<T> values(std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] std::span<T> values(Where where = std::source_location::current()) const {
     detail::check_element_size(dtype_, sizeof(T), where);
     return {static_cast<T*>(data_), HostInput::count(shape_)};
   }
@@ -86,9 +86,10 @@ using HostCallable = std::function<void(std::span<const HostInput>, std::span<co
 /// Throws InvalidArgument where an input is undefined or an output's extent is negative; OutOfMemory.
 /// Example: `ta::host_function([](auto in, auto out) { out[0].template values<int>()[0] = in[0].template
 /// values<int>()[1]; }, {ta::array({3, 4})}, {{{1}, ta::int32}})[0]` is `[4]`.
-[[nodiscard]] TARRY_EXPORT std::vector<Array> host_function(
-    HostCallable f, const std::vector<Array>& inputs, const std::vector<OutputSpec>& outputs,
-    std::string_view name = "host_function", std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT std::vector<Array> host_function(HostCallable f, const std::vector<Array>& inputs,
+                                                            const std::vector<OutputSpec>& outputs,
+                                                            std::string_view name = "host_function",
+                                                            Where where = std::source_location::current());
 
 /// How a CUDA kernel is launched and compiled.
 struct KernelLaunch {
@@ -113,7 +114,7 @@ struct KernelLaunch {
                                                           const std::vector<Array>& inputs,
                                                           const std::vector<OutputSpec>& outputs,
                                                           const KernelLaunch& launch = {},
-                                                          std::source_location where = std::source_location::current());
+                                                          Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -46,8 +46,7 @@ using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span
 /// ta::ScanBody([](auto c, auto) { return ta::Scanned{{c[0] * 2}, {c[0]}}; }), {.length = 4}).ys[0]` is
 /// `[1. 2. 4. 8.]`.
 [[nodiscard]] TARRY_EXPORT Scanned scan(std::span<const Array> init, std::span<const Array> xs, const ScanBody& body,
-                                        LoopOptions options = {},
-                                        std::source_location where = std::source_location::current());
+                                        LoopOptions options = {}, Where where = std::source_location::current());
 
 /// The same with one carry and one x: body(carry, x) gives the next carry and a y as a pair, as the result does.
 /// Shapes, Dtypes: as above.  Throws InvalidArgument as above.
@@ -56,7 +55,7 @@ using ScanBody = std::function<Scanned(std::span<const Array> carries, std::span
 template <class One, class Body>
   requires std::same_as<One, Array> && std::invocable<Body&, const Array&, const Array&>
 [[nodiscard]] std::pair<Array, Array> scan(const One& init, const Array& xs, Body&& body, LoopOptions options = {},
-                                           std::source_location where = std::source_location::current()) {
+                                           Where where = std::source_location::current()) {
   const ScanBody of_lists = [&body](std::span<const Array> carries, std::span<const Array> at) {
     std::pair<Array, Array> step = body(carries[0], at[0]);
     return Scanned{{std::move(step.first)}, {std::move(step.second)}};
@@ -76,7 +75,7 @@ using LoopStep = std::function<std::vector<Array>(std::span<const Array> state)>
 namespace detail {
 [[nodiscard]] TARRY_EXPORT std::vector<Array> while_loop(const LoopCondition& condition, const LoopStep& body,
                                                          std::span<const Array> init, WhileOptions options,
-                                                         std::source_location where);
+                                                         Where where);
 }  // namespace detail
 
 /// Repeats state = body(state) while condition(state), element by element: an element is done once its condition is
@@ -96,8 +95,7 @@ template <class States, class Condition, class Body>
   requires std::convertible_to<const States&, std::span<const Array>> &&
            std::invocable<Condition&, std::span<const Array>> && std::invocable<Body&, std::span<const Array>>
 [[nodiscard]] std::vector<Array> while_loop(Condition&& condition, Body&& body, const States& init,
-                                            WhileOptions options = {},
-                                            std::source_location where = std::source_location::current()) {
+                                            WhileOptions options = {}, Where where = std::source_location::current()) {
   return detail::while_loop(LoopCondition(std::ref(condition)), LoopStep(std::ref(body)), init, options, where);
 }
 
@@ -108,7 +106,7 @@ template <class States, class Condition, class Body>
 template <class One, class Condition, class Body>
   requires std::same_as<One, Array> && std::invocable<Condition&, const Array&> && std::invocable<Body&, const Array&>
 [[nodiscard]] Array while_loop(Condition&& condition, Body&& body, const One& init, WhileOptions options = {},
-                               std::source_location where = std::source_location::current()) {
+                               Where where = std::source_location::current()) {
   const LoopCondition goes_on = [&](std::span<const Array> state) -> Array { return condition(state[0]); };
   const LoopStep step = [&](std::span<const Array> state) { return std::vector<Array>{body(state[0])}; };
   return detail::while_loop(goes_on, step, std::span(&init, 1), options, where)[0];

@@ -46,27 +46,26 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array fma(const Operand& a, const Operand& b, const Operand& c);
 /// -x.  Unsigned integers wrap.
 /// Example: `ta::negative(ta::array({1, -2}))` is `[-1 2]`.
-[[nodiscard]] TARRY_EXPORT Array negative(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array negative(const Array& x, Where where = std::source_location::current());
 /// x itself.
 /// Example: `ta::positive(ta::array({1, -2}))` is `[ 1 -2]`.
-[[nodiscard]] TARRY_EXPORT Array positive(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array positive(const Array& x, Where where = std::source_location::current());
 /// |x|.  The smallest signed integer stays itself.
 /// Example: `ta::abs(ta::array({1, -2}))` is `[1 2]`.
-[[nodiscard]] TARRY_EXPORT Array abs(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array abs(const Array& x, Where where = std::source_location::current());
 /// -1, 0 or 1 by the sign of x.  Floats: 0 of both zeros, NaN stays.
 /// Example: `ta::sign(ta::array({-2.5, 0.0, 7.0}))` is `[-1. 0. 1.]`.
-[[nodiscard]] TARRY_EXPORT Array sign(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sign(const Array& x, Where where = std::source_location::current());
 /// x * x.
 /// Example: `ta::square(ta::array({1, -2}))` is `[1 4]`.
-[[nodiscard]] TARRY_EXPORT Array square(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array square(const Array& x, Where where = std::source_location::current());
 /// Remainder of the division that rounds towards zero: with the sign of a, exact.  x mod 0 is NaN, of integers what
 /// remainder gives.
 /// Example: `ta::fmod(ta::array({-7, 7}), 3)` is `[-1 1]`.
 [[nodiscard]] TARRY_EXPORT Array fmod(const Operand& a, const Operand& b);
 /// 1 / x, correctly rounded.  Dtypes: floats; integers become floats first, as in sqrt.
 /// Example: `ta::reciprocal(ta::array({2.0, 4.0}))` is `[0.5 0.25]`.
-[[nodiscard]] TARRY_EXPORT Array reciprocal(const Array& x,
-                                            std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array reciprocal(const Array& x, Where where = std::source_location::current());
 /// The smaller; NaN where either is NaN; minimum(-0, +0) is -0.
 /// Example: `ta::minimum(ta::array({1, 5}), 3)` is `[1 3]`.
 [[nodiscard]] TARRY_EXPORT Array minimum(const Operand& a, const Operand& b);
@@ -84,30 +83,29 @@ inline namespace v0 {
 /// Example: `ta::clip(ta::array({-3, 5, 300}), 0, 255)` is `[ 0 5 255]`.
 [[nodiscard]] TARRY_EXPORT Array clip(const Array& x, const std::optional<Operand>& lo = {},
                                       const std::optional<Operand>& hi = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 
 // ---- Rounding ----
 // Dtypes: floats, exact; integers come back as they are; bool throws.
 
 /// The smallest integer that is not below x.
 /// Example: `ta::ceil(ta::array({-1.5, 1.5}))` is `[-1. 2.]`.
-[[nodiscard]] TARRY_EXPORT Array ceil(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array ceil(const Array& x, Where where = std::source_location::current());
 /// The largest integer that is not above x.
 /// Example: `ta::floor(ta::array({-1.5, 1.5}))` is `[-2. 1.]`.
-[[nodiscard]] TARRY_EXPORT Array floor(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array floor(const Array& x, Where where = std::source_location::current());
 /// The nearest integer, the even one where two are equally near.
 /// Example: `ta::round(ta::array({0.5, 1.5, 2.6}))` is `[0. 2. 3.]`.
-[[nodiscard]] TARRY_EXPORT Array round(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array round(const Array& x, Where where = std::source_location::current());
 /// The nearest number of `decimals` digits behind the point; of digits before it where that is negative. The even one
 /// where two are equally near.  Dtypes: integers are rounded through float64 where `decimals` is negative.
 /// Throws InvalidArgument also where |decimals| is above 308.
 /// Algorithm: round(x * 10^decimals) / 10^decimals; x where that overflows.
 /// Example: `ta::round(ta::array({1.234, 5.678}), 1)` is `[1.2 5.7]`.
-[[nodiscard]] TARRY_EXPORT Array round(const Array& x, int decimals,
-                                       std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array round(const Array& x, int decimals, Where where = std::source_location::current());
 /// The nearest integer towards zero.
 /// Example: `ta::trunc(ta::array({-1.5, 1.5}))` is `[-1. 1.]`.
-[[nodiscard]] TARRY_EXPORT Array trunc(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array trunc(const Array& x, Where where = std::source_location::current());
 
 // ---- Functions ----
 // Error bounds and special values stand in docs/reference/numerics.md.
@@ -115,88 +113,88 @@ inline namespace v0 {
 
 /// Square root, correctly rounded; NaN below zero, -0 stays.
 /// Example: `ta::sqrt(ta::array({4, 9}))` is `[2. 3.]`.
-[[nodiscard]] TARRY_EXPORT Array sqrt(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sqrt(const Array& x, Where where = std::source_location::current());
 /// 1 / sqrt(x); inf at zero with the sign of the zero, NaN below.
 /// Example: `ta::rsqrt(ta::array({4.0, 16.0}))` is `[0.5 0.25]`.
-[[nodiscard]] TARRY_EXPORT Array rsqrt(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array rsqrt(const Array& x, Where where = std::source_location::current());
 /// Cube root, with the sign of x.
 /// Example: `ta::cbrt(ta::array({8.0, -27.0}))` is `[ 2. -3.]`.
-[[nodiscard]] TARRY_EXPORT Array cbrt(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array cbrt(const Array& x, Where where = std::source_location::current());
 /// e to the power x.
 /// Example: `ta::exp(ta::array({0.0, 1.0}))` is `[1. 2.71828183]`.
-[[nodiscard]] TARRY_EXPORT Array exp(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array exp(const Array& x, Where where = std::source_location::current());
 /// exp(x) - 1, accurate near zero.
 /// Example: `ta::expm1(ta::array({0.0, 1e-12}))` is `[0.e+00 1.e-12]`.
-[[nodiscard]] TARRY_EXPORT Array expm1(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array expm1(const Array& x, Where where = std::source_location::current());
 /// 2 to the power x.
 /// Example: `ta::exp2(ta::array({0.0, 3.0}))` is `[1. 8.]`.
-[[nodiscard]] TARRY_EXPORT Array exp2(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array exp2(const Array& x, Where where = std::source_location::current());
 /// Natural logarithm; -inf at zero, NaN below.
 /// Example: `ta::log(ta::array({1.0, 10.0}))` is `[0. 2.30258509]`.
-[[nodiscard]] TARRY_EXPORT Array log(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array log(const Array& x, Where where = std::source_location::current());
 /// log(1 + x), accurate near zero; -inf at -1, NaN below.
 /// Example: `ta::log1p(ta::array({0.0, 1e-12}))` is `[0.e+00 1.e-12]`.
-[[nodiscard]] TARRY_EXPORT Array log1p(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array log1p(const Array& x, Where where = std::source_location::current());
 /// Logarithm to base 2; -inf at zero, NaN below.
 /// Example: `ta::log2(ta::array({1, 8}))` is `[0. 3.]`.
-[[nodiscard]] TARRY_EXPORT Array log2(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array log2(const Array& x, Where where = std::source_location::current());
 /// Logarithm to base 10; -inf at zero, NaN below.
 /// Example: `ta::log10(ta::array({1, 1000}))` is `[0. 3.]`.
-[[nodiscard]] TARRY_EXPORT Array log10(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array log10(const Array& x, Where where = std::source_location::current());
 /// Sine of x radians; the argument is reduced exactly, however large; NaN of infinities.
 /// Example: `ta::sin(ta::array({0.0, ta::pi / 2}))` is `[0. 1.]`.
-[[nodiscard]] TARRY_EXPORT Array sin(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sin(const Array& x, Where where = std::source_location::current());
 /// Cosine of x radians; the argument is reduced exactly, however large; NaN of infinities.
 /// Example: `ta::cos(ta::array({0.0, ta::pi}))` is `[ 1. -1.]`.
-[[nodiscard]] TARRY_EXPORT Array cos(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array cos(const Array& x, Where where = std::source_location::current());
 /// Tangent of x radians; the argument is reduced exactly, however large; NaN of infinities.
 /// Example: `ta::tan(ta::array({0.0, 1.0}))` is `[0. 1.55740772]`.
-[[nodiscard]] TARRY_EXPORT Array tan(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array tan(const Array& x, Where where = std::source_location::current());
 /// Inverse sine, in [-pi/2, pi/2]; NaN beyond [-1, 1].
 /// Example: `ta::asin(ta::array({0.0, 1.0}))` is `[0. 1.57079633]`.
-[[nodiscard]] TARRY_EXPORT Array asin(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array asin(const Array& x, Where where = std::source_location::current());
 /// Inverse cosine, in [0, pi]; NaN beyond [-1, 1].
 /// Example: `ta::acos(ta::array({0.0, 1.0}))` is `[1.57079633 0. ]`.
-[[nodiscard]] TARRY_EXPORT Array acos(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array acos(const Array& x, Where where = std::source_location::current());
 /// Inverse tangent, in [-pi/2, pi/2].
 /// Example: `ta::atan(ta::array({0.0, 1.0}))` is `[0. 0.78539816]`.
-[[nodiscard]] TARRY_EXPORT Array atan(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array atan(const Array& x, Where where = std::source_location::current());
 /// x degrees in radians: x times pi / 180.
 /// Example: `ta::deg2rad(ta::array({0.0, 180.0}))` is `[0. 3.14159265]`.
-[[nodiscard]] TARRY_EXPORT Array deg2rad(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array deg2rad(const Array& x, Where where = std::source_location::current());
 /// x radians in degrees: x times 180 / pi.
 /// Example: `ta::rad2deg(ta::array({0.0, ta::pi}))` is `[ 0. 180.]`.
-[[nodiscard]] TARRY_EXPORT Array rad2deg(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array rad2deg(const Array& x, Where where = std::source_location::current());
 /// sin(pi x) / (pi x), 1 at zero.
 /// Example: `ta::sinc(ta::array({0.0, 0.5}))` is `[1. 0.63661977]`.
-[[nodiscard]] TARRY_EXPORT Array sinc(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sinc(const Array& x, Where where = std::source_location::current());
 /// 0 below zero, 1 above, and the second argument at zero; NaN of NaN.
 /// Example: `ta::heaviside(ta::array({-1.0, 0.0, 2.0}), 0.5)` is `[0. 0.5 1. ]`.
 [[nodiscard]] TARRY_EXPORT Array heaviside(const Operand& x, const Operand& at_zero);
 /// Hyperbolic sine.
 /// Example: `ta::sinh(ta::array({0.0, 1.0}))` is `[0. 1.17520119]`.
-[[nodiscard]] TARRY_EXPORT Array sinh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sinh(const Array& x, Where where = std::source_location::current());
 /// Hyperbolic cosine.
 /// Example: `ta::cosh(ta::array({0.0, 1.0}))` is `[1. 1.54308063]`.
-[[nodiscard]] TARRY_EXPORT Array cosh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array cosh(const Array& x, Where where = std::source_location::current());
 /// Hyperbolic tangent.
 /// Example: `ta::tanh(ta::array({0.0, 1.0}))` is `[0. 0.76159416]`.
-[[nodiscard]] TARRY_EXPORT Array tanh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array tanh(const Array& x, Where where = std::source_location::current());
 /// Inverse hyperbolic sine.
 /// Example: `ta::asinh(ta::array({0.0, 1.0}))` is `[0. 0.88137359]`.
-[[nodiscard]] TARRY_EXPORT Array asinh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array asinh(const Array& x, Where where = std::source_location::current());
 /// Inverse hyperbolic cosine; NaN below 1.
 /// Example: `ta::acosh(ta::array({1.0, 2.0}))` is `[0. 1.3169579]`.
-[[nodiscard]] TARRY_EXPORT Array acosh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array acosh(const Array& x, Where where = std::source_location::current());
 /// Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
 /// Example: `ta::atanh(ta::array({0.0, 0.5}))` is `[0. 0.54930614]`.
-[[nodiscard]] TARRY_EXPORT Array atanh(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array atanh(const Array& x, Where where = std::source_location::current());
 /// Error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 /// Example: `ta::erf(ta::array({0.0, 1.0}))` is `[0. 0.84270079]`.
-[[nodiscard]] TARRY_EXPORT Array erf(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array erf(const Array& x, Where where = std::source_location::current());
 /// 1 / (1 + exp(-x)), accurate down to the smallest results.
 /// Example: `ta::sigmoid(ta::array({0.0, 2.0}))` is `[0.5 0.88079708]`.
-[[nodiscard]] TARRY_EXPORT Array sigmoid(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array sigmoid(const Array& x, Where where = std::source_location::current());
 /// The angle of the point (b, a) from the positive first axis, in [-pi, pi]: atan(a / b) in the right quadrant.
 /// Example: `ta::atan2(ta::array({1.0, 1.0}), ta::array({1.0, -1.0}))` is `[0.78539816 2.35619449]`.
 [[nodiscard]] TARRY_EXPORT Array atan2(const Operand& a, const Operand& b);
@@ -227,8 +225,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array bitwise_xor(const Operand& a, const Operand& b);
 /// Every bit flipped; of bools logical_not.
 /// Example: `ta::bitwise_invert(ta::array({0, 5}))` is `[-1 -6]`.
-[[nodiscard]] TARRY_EXPORT Array bitwise_invert(const Array& x,
-                                                std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array bitwise_invert(const Array& x, Where where = std::source_location::current());
 /// a shifted up by b bits.  A count that is negative or not below the width gives 0.
 /// Example: `ta::bitwise_left_shift(ta::array({1, 3}), 4)` is `[16 48]`.
 [[nodiscard]] TARRY_EXPORT Array bitwise_left_shift(const Operand& a, const Operand& b);
@@ -266,16 +263,16 @@ inline namespace v0 {
 
 /// True where x is neither infinite nor NaN.
 /// Example: `ta::isfinite(ta::array({1.0, ta::inf, ta::nan}))` is `[ True False False]`.
-[[nodiscard]] TARRY_EXPORT Array isfinite(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array isfinite(const Array& x, Where where = std::source_location::current());
 /// True where x is infinite.
 /// Example: `ta::isinf(ta::array({1.0, ta::inf, ta::nan}))` is `[False True False]`.
-[[nodiscard]] TARRY_EXPORT Array isinf(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array isinf(const Array& x, Where where = std::source_location::current());
 /// True where x is NaN.
 /// Example: `ta::isnan(ta::array({1.0, ta::inf, ta::nan}))` is `[False False True]`.
-[[nodiscard]] TARRY_EXPORT Array isnan(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array isnan(const Array& x, Where where = std::source_location::current());
 /// True where the sign bit is set: below zero, at -0 and where a NaN has it.
 /// Example: `ta::signbit(ta::array({1.0, -0.0, -2.0}))` is `[False True True]`.
-[[nodiscard]] TARRY_EXPORT Array signbit(const Array& x, std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array signbit(const Array& x, Where where = std::source_location::current());
 
 // ---- Logic ----
 // Dtypes: bool only.
@@ -291,8 +288,7 @@ inline namespace v0 {
 [[nodiscard]] TARRY_EXPORT Array logical_xor(const Operand& a, const Operand& b);
 /// True where x is false.
 /// Example: `ta::logical_not(ta::array({true, false}))` is `[False True]`.
-[[nodiscard]] TARRY_EXPORT Array logical_not(const Array& x,
-                                             std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array logical_not(const Array& x, Where where = std::source_location::current());
 
 // ---- Selection and conversion ----
 
@@ -309,13 +305,12 @@ struct NumberOptions {
 /// Throws InvalidArgument also where a number does not fit the dtype.
 /// Example: `ta::nan_to_num(ta::array({1.0, ta::nan, ta::inf}), {.posinf = 9})` is `[1. 0. 9.]`.
 [[nodiscard]] TARRY_EXPORT Array nan_to_num(const Array& x, NumberOptions options = {},
-                                            std::source_location where = std::source_location::current());
+                                            Where where = std::source_location::current());
 /// x converted to another dtype; x itself where it has that one.
 /// Dtypes: any to any. A float rounds once, to nearest even. Integers wrap. Floats truncate to integers and saturate,
 /// NaN gives 0; anything but 0 is true.
 /// Example: `ta::astype(ta::array({1.9, -1.9}), ta::int32)` is `[ 1 -1]`.
-[[nodiscard]] TARRY_EXPORT Array astype(const Array& x, Dtype dtype,
-                                        std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array astype(const Array& x, Dtype dtype, Where where = std::source_location::current());
 
 // ---- Closeness ----
 // Dtypes: numbers and bools, promoted; the result is bool. Integers and bools compare in float64, float16 and bfloat16

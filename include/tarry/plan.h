@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tarry/device.h>
+#include <tarry/error.h>
 #include <tarry/export.h>
 #include <tarry/shared.h>
 
@@ -84,8 +85,8 @@ class TARRY_EXPORT Plan {
   [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
   [[nodiscard]] const std::string& interpreted() const;     ///< why kernels will be interpreted; "" where none will
   [[nodiscard]] std::vector<std::string> sources(
-      std::source_location where = std::source_location::current()) const;  ///< generated text of each distinct kernel
-  [[nodiscard]] std::string str(std::source_location where = std::source_location::current()) const;
+      Where where = std::source_location::current()) const;  ///< generated text of each distinct kernel
+  [[nodiscard]] std::string str(Where where = std::source_location::current()) const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
  private:
@@ -102,12 +103,12 @@ class TARRY_EXPORT Report {
   explicit Report(detail::Shared impl) : impl_(std::move(impl)) {}
   [[nodiscard]] const Counters& counters() const;  ///< zeros where nothing was evaluated
   [[nodiscard]] const Seconds& seconds() const;
-  [[nodiscard]] const std::vector<Unfused>& unfused(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] const std::vector<Unfused>& unfused(Where where = std::source_location::current()) const;
   [[nodiscard]] const std::vector<Transfer>& transfers() const;  ///< a value that stays where it went crosses once
   [[nodiscard]] const std::vector<Placement>& placements() const;
   [[nodiscard]] const std::vector<Stored>& stored() const;  ///< beside what was asked for
   [[nodiscard]] const std::string& interpreted() const;     ///< why kernels ran in the interpreter; "" where none did
-  [[nodiscard]] std::string str(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] std::string str(Where where = std::source_location::current()) const;
   friend TARRY_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
 
  private:

@@ -141,8 +141,7 @@ class Replay<R(Parameters...)> {
   /// that depends on its arguments or draws from a generator from outside, and what evaluate() throws: then nothing
   /// has changed, and it may be called again.
   /// Example: `ta::replay([](ta::Array x) { return x + 1; })(ta::zeros({1}))` is `[1.]`.
-  R operator()(detail::Passed<Parameters>... parameters,
-               std::source_location where = std::source_location::current()) const {
+  R operator()(detail::Passed<Parameters>... parameters, Where where = std::source_location::current()) const {
     detail::Arguments given;
     (given.add(parameters), ...);
     const detail::TracedBody body = [&](std::span<Array> arrays, std::span<random::Generator> generators) {

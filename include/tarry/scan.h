@@ -35,25 +35,25 @@ struct RunningOptions {
 /// Algorithm: down-sweep of a fixed tree (Blelloch, CMU-CS-90-190, 1990); error at most max(11, 2 log2 n) eps sum|x|.
 /// Example: `ta::cumulative_sum(ta::array({1, 2, 3}))` is `[1 3 6]`.
 [[nodiscard]] TARRY_EXPORT Array cumulative_sum(const Array& x, ScanOptions options = {},
-                                                std::source_location where = std::source_location::current());
+                                                Where where = std::source_location::current());
 /// Running products of x along an axis, in the order of cumulative_sum. NaN propagates to all that follows. The initial
 /// value is 1.  Dtypes: as cumulative_sum.
 /// Example: `ta::cumulative_prod(ta::array({2, 3}), {.include_initial = true})` is `[1 2 6]`.
 [[nodiscard]] TARRY_EXPORT Array cumulative_prod(const Array& x, ScanOptions options = {},
-                                                 std::source_location where = std::source_location::current());
+                                                 Where where = std::source_location::current());
 
 /// The smallest of the elements so far along an axis. NaN propagates to all that follows; -0 is below +0.
 /// Shapes: that of x.  Dtypes: any, kept.
 /// Throws InvalidArgument where x has no dimension, the axis is out of range, or is left out and x has several, or x is
 /// undefined.  Example: `ta::cumulative_min(ta::array({3, 1, 2}))` is `[3 1 1]`.
 [[nodiscard]] TARRY_EXPORT Array cumulative_min(const Array& x, RunningOptions options = {},
-                                                std::source_location where = std::source_location::current());
+                                                Where where = std::source_location::current());
 /// The largest of the elements so far along an axis. NaN propagates to all that follows; +0 is above -0.
 /// Shapes: that of x.  Dtypes: any, kept.
 /// Throws InvalidArgument where x has no dimension, the axis is out of range, or is left out and x has several, or x is
 /// undefined.  Example: `ta::cumulative_max(ta::array({1, 3, 2}), {.reverse = true})` is `[3 3 2]`.
 [[nodiscard]] TARRY_EXPORT Array cumulative_max(const Array& x, RunningOptions options = {},
-                                                std::source_location where = std::source_location::current());
+                                                Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

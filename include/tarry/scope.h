@@ -3,6 +3,7 @@
 
 #include <tarry/device.h>
 #include <tarry/dtype.h>
+#include <tarry/error.h>
 #include <tarry/export.h>
 
 #include <cstdint>
@@ -51,7 +52,7 @@ class TARRY_EXPORT Scope {
   /// The default float: what zeros(), ones(), eye(), random numbers and a linspace() of integers are without a dtype,
   /// and the least that integers and bools become beside a floating number. Throws InvalidArgument for anything but
   /// float32 and float64.
-  [[nodiscard]] explicit Scope(Dtype default_float, std::source_location where = std::source_location::current());
+  [[nodiscard]] explicit Scope(Dtype default_float, Where where = std::source_location::current());
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

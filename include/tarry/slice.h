@@ -55,9 +55,9 @@ class Index {
   enum class Kind : std::uint8_t { At, Slice, Ellipsis, Newaxis, Array };
 
   template <detail::Integer T>
-  Index(T at, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+  Index(T at, Where where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::At), start_(*Bound(at).value()), where_(where) {}
-  Index(Slice s, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+  Index(Slice s, Where where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Slice),
         has_start_(s.start.value().has_value()),
         has_stop_(s.stop.value().has_value()),
@@ -66,13 +66,12 @@ class Index {
         stop_(s.stop.value().value_or(0)),
         step_(s.step.value().value_or(0)),
         where_(where) {}
-  Index(Ellipsis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+  Index(Ellipsis, Where where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Ellipsis), where_(where) {}
-  Index(Newaxis, std::source_location where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
+  Index(Newaxis, Where where = std::source_location::current()) noexcept  // NOLINT: conversion wanted
       : kind_(Kind::Newaxis), where_(where) {}
-  Index(const v0::Array& indices, std::source_location where = std::source_location::current()) noexcept  // NOLINT
+  Index(const v0::Array& indices, Where where = std::source_location::current()) noexcept  // NOLINT
       : kind_(Kind::Array), array_(&indices), where_(where) {}
-  Index(std::int64_t at, Where where) noexcept : kind_(Kind::At), start_(at), where_(where) {}
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] std::int64_t at() const noexcept { return start_; }          ///< of Kind::At

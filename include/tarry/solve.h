@@ -29,7 +29,7 @@ struct AlongOptions {
 /// 10.0}))` is `[1. 3.]`.
 [[nodiscard]] TARRY_EXPORT Array tridiagonal_solve(const Array& lower, const Array& diagonal, const Array& upper,
                                                    const Array& right, AlongOptions options = {},
-                                                   std::source_location where = std::source_location::current());
+                                                   Where where = std::source_location::current());
 
 /// The same with two diagonals on each side: lower2[k] x[k-2] + lower[k] x[k-1] + diagonal[k] x[k] + upper[k] x[k+1] +
 /// upper2[k] x[k+2] = right[k]. What would lie outside of the matrix is not read.
@@ -41,7 +41,7 @@ struct AlongOptions {
 [[nodiscard]] TARRY_EXPORT Array pentadiagonal_solve(const Array& lower2, const Array& lower, const Array& diagonal,
                                                      const Array& upper, const Array& upper2, const Array& right,
                                                      AlongOptions options = {},
-                                                     std::source_location where = std::source_location::current());
+                                                     Where where = std::source_location::current());
 
 /// Options of linear_recurrence.
 struct RecurrenceOptions {
@@ -54,13 +54,13 @@ struct RecurrenceOptions {
 /// Example: `ta::linear_recurrence(ta::array({0.5, 0.5, 2.0}), ta::array({1.0, 1.0, 1.0}))` is `[1. 1.5 4. ]`.
 [[nodiscard]] TARRY_EXPORT Array linear_recurrence(const Array& a, const Array& b,
                                                    const RecurrenceOptions& options = {},
-                                                   std::source_location where = std::source_location::current());
+                                                   Where where = std::source_location::current());
 
 /// The exponentially weighted mean along an axis: y[0] = x[0], y[k] = y[k-1] + alpha (x[k] - y[k-1]).
 /// Shapes: that of x.  Throws InvalidArgument where alpha is not within 0 and 1.
 /// Example: `ta::ewma(ta::array({1.0, 3.0, 5.0}), 0.5)` is `[1. 2. 3.5]`.
 [[nodiscard]] TARRY_EXPORT Array ewma(const Array& x, double alpha, AlongOptions options = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 
 /// x through the digital filter with the transfer function (b[0] + b[1] z^-1 + ...) / (a[0] + a[1] z^-1 + ...): a[0]
 /// y[k] = b[0] x[k] + b[1] x[k-1] + ... - a[1] y[k-1] - ..., from rest.
@@ -68,13 +68,11 @@ struct RecurrenceOptions {
 /// Throws InvalidArgument where b or a is empty, or a[0] is 0.
 /// Example: `ta::lfilter(std::vector{0.5, 0.5}, std::vector{1.0}, ta::array({2.0, 4.0, 8.0}))` is `[1. 3. 6.]`.
 [[nodiscard]] TARRY_EXPORT Array lfilter(std::span<const double> b, std::span<const double> a, const Array& x,
-                                         AlongOptions options = {},
-                                         std::source_location where = std::source_location::current());
+                                         AlongOptions options = {}, Where where = std::source_location::current());
 /// The same, of lists of numbers.  Shapes, Dtypes: as above.  Throws InvalidArgument as above.
 /// Example: `ta::lfilter({1.0}, {1.0, -1.0}, ta::array({2.0, 4.0, 8.0}))` is `[ 2. 6. 14.]`.
 [[nodiscard]] inline Array lfilter(std::initializer_list<double> b, std::initializer_list<double> a, const Array& x,
-                                   AlongOptions options = {},
-                                   std::source_location where = std::source_location::current()) {
+                                   AlongOptions options = {}, Where where = std::source_location::current()) {
   return lfilter(std::span(b.begin(), b.size()), std::span(a.begin(), a.size()), x, options, where);
 }
 

@@ -30,16 +30,16 @@ struct SortOptions {
 /// The elements of x in order along an axis.
 /// Example: `ta::sort(ta::array({3, 1, 2}), {.descending = true})` is `[3 2 1]`.
 [[nodiscard]] TARRY_EXPORT Array sort(const Array& x, SortOptions options = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 /// The places of the elements of x in order along an axis: take_along_axis(x, argsort(x)) is sort(x).
 /// Example: `ta::argsort(ta::array({3, 1, 2}))` is `[1 2 0]`.
 [[nodiscard]] TARRY_EXPORT Array argsort(const Array& x, SortOptions options = {},
-                                         std::source_location where = std::source_location::current());
+                                         Where where = std::source_location::current());
 /// Element k along the axis is the one that a sort puts there; before it are none that are larger, after it none that
 /// are smaller.  Algorithm: all of x is sorted.  Throws InvalidArgument where k is out of range.
 /// Example: `ta::partition(ta::array({3, 1, 2}), 1)` is `[1 2 3]`.
 [[nodiscard]] TARRY_EXPORT Array partition(const Array& x, std::int64_t k, int axis = -1,
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 
 /// The result of topk.
 struct TopK {
@@ -55,7 +55,7 @@ struct TopKOptions {
 /// Shapes: x's, with k in place of the axis.  Throws InvalidArgument where the axis has fewer elements.
 /// Example: `ta::topk(ta::array({3, 1, 2}), 2).values` is `[3 2]`.
 [[nodiscard]] TARRY_EXPORT TopK topk(const Array& x, std::int64_t k, TopKOptions options = {},
-                                     std::source_location where = std::source_location::current());
+                                     Where where = std::source_location::current());
 
 // ---- Searching ----
 
@@ -73,7 +73,7 @@ struct SearchOptions {
 /// 2]`.
 [[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values,
                                               const SearchOptions& options = {},
-                                              std::source_location where = std::source_location::current());
+                                              Where where = std::source_location::current());
 /// Values of interp outside of the points.
 struct InterpOptions {
   std::optional<double> left = {}, right = {};  ///< the value of the first and of the last point without them
@@ -84,11 +84,10 @@ struct InterpOptions {
 /// Algorithm: searchsorted, then fp[i] + (x - xp[i]) * slope.
 /// Example: `ta::interp(ta::array({0.5, 9.0}), ta::array({0.0, 1.0}), ta::array({10.0, 20.0}))` is `[15. 20.]`.
 [[nodiscard]] TARRY_EXPORT Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions options = {},
-                                        std::source_location where = std::source_location::current());
+                                        Where where = std::source_location::current());
 /// True where an element of x equals any element of `test`.  Shapes: that of x.  Dtypes: both are promoted; bool
 /// results. Example: `ta::isin(ta::array({1, 2, 3}), ta::array({3, 1}))` is `[ True False True]`.
-[[nodiscard]] TARRY_EXPORT Array isin(const Array& x, const Array& test,
-                                      std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array isin(const Array& x, const Array& test, Where where = std::source_location::current());
 
 // ---- Sets ----
 // Shapes: one dimension, as long as there are distinct elements; inverse_indices have the shape of x.
@@ -109,21 +108,17 @@ struct UniqueInverse {
 /// The distinct elements of x in order, of one dimension, and where and how often they are. Each NaN is distinct.
 /// Evaluates x.
 /// Example: `ta::unique_all(ta::array({5, 2, 5})).indices` is `[1 0]`.
-[[nodiscard]] TARRY_EXPORT UniqueAll unique_all(const Array& x,
-                                                std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT UniqueAll unique_all(const Array& x, Where where = std::source_location::current());
 /// The distinct elements of x and how often each is there. Evaluates x.
 /// Example: `ta::unique_counts(ta::array({5, 2, 5})).counts` is `[1 2]`.
-[[nodiscard]] TARRY_EXPORT UniqueCounts unique_counts(const Array& x,
-                                                      std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT UniqueCounts unique_counts(const Array& x, Where where = std::source_location::current());
 /// The distinct elements of x and, for each element of x, the place of its value: take(values, inverse_indices) is x.
 /// Evaluates x.
 /// Example: `ta::unique_inverse(ta::array({5, 2, 5})).inverse_indices` is `[1 0 1]`.
-[[nodiscard]] TARRY_EXPORT UniqueInverse unique_inverse(const Array& x,
-                                                        std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT UniqueInverse unique_inverse(const Array& x, Where where = std::source_location::current());
 /// The distinct elements of x in order. Evaluates x.
 /// Example: `ta::unique_values(ta::array({5, 2, 5}))` is `[2 5]`.
-[[nodiscard]] TARRY_EXPORT Array unique_values(const Array& x,
-                                               std::source_location where = std::source_location::current());
+[[nodiscard]] TARRY_EXPORT Array unique_values(const Array& x, Where where = std::source_location::current());
 
 // ---- Quantiles ----
 
@@ -156,24 +151,24 @@ struct QuantileOptions {
 /// float16 and bfloat16 compute in float32.  Throws InvalidArgument where there is no element.
 /// Example: `ta::median(ta::array({3, 1, 2}))` is `2.`.
 [[nodiscard]] TARRY_EXPORT Array median(const Array& x, QuantileOptions options = {},
-                                        std::source_location where = std::source_location::current());
+                                        Where where = std::source_location::current());
 /// The element that a share q of all elements is at or below, as the method says; NaN where any element is.
 /// Shapes, dtypes: as median.  Throws InvalidArgument where q is not within [0, 1] or there is no element.
 /// Example: `ta::quantile(ta::array({0.0, 1.0, 4.0}), 0.75)` is `2.5`.
 [[nodiscard]] TARRY_EXPORT Array quantile(const Array& x, double q, QuantileOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// Several quantiles, along a new axis in front.
 /// Example: `ta::quantile(ta::array({0.0, 1.0, 4.0}), {0.0, 1.0})` is `[0. 4.]`.
 [[nodiscard]] TARRY_EXPORT Array quantile(const Array& x, const std::vector<double>& q, QuantileOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// quantile(x, q / 100).
 /// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), 50)` is `1.`.
 [[nodiscard]] TARRY_EXPORT Array percentile(const Array& x, double q, QuantileOptions options = {},
-                                            std::source_location where = std::source_location::current());
+                                            Where where = std::source_location::current());
 /// Several of them, along a new axis in front.
 /// Example: `ta::percentile(ta::array({0.0, 1.0, 4.0}), {0.0, 100.0})` is `[0. 4.]`.
 [[nodiscard]] TARRY_EXPORT Array percentile(const Array& x, const std::vector<double>& q, QuantileOptions options = {},
-                                            std::source_location where = std::source_location::current());
+                                            Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -1,6 +1,7 @@
 // Kernels before they are needed: record what a program evaluates, compile it on another machine, ship the result.
 #pragma once
 
+#include <tarry/error.h>
 #include <tarry/export.h>
 
 #include <cstdint>
@@ -25,8 +26,7 @@ inline namespace v0 {
 class TARRY_EXPORT Recording {
  public:
   /// Throws InvalidArgument where the file cannot be written or holds something else.
-  [[nodiscard]] explicit Recording(const std::string& file,
-                                   std::source_location where = std::source_location::current());
+  [[nodiscard]] explicit Recording(const std::string& file, Where where = std::source_location::current());
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -83,7 +83,7 @@ struct WarmReport {
 /// target that is not known or an `out` that cannot be used.
 /// Example: `std::string file[] = {"model.manifest"}; ta::warm(file, {.targets = {"sm_90"}, .out = "model.bundle"})`.
 TARRY_EXPORT WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options = {},
-                             std::source_location where = std::source_location::current());
+                             Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

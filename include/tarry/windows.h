@@ -48,7 +48,7 @@ class PadWidths {
 /// without elements is to be continued by its own. Example: `ta::pad(ta::array({1, 2, 3}), {1, 2}, ta::Pad::Reflect)`
 /// is `[2 1 2 3 2 1]`.
 [[nodiscard]] TARRY_EXPORT Array pad(const Array& x, const PadWidths& widths, Pad mode = Pad::Constant,
-                                     Scalar value = 0, std::source_location where = std::source_location::current());
+                                     Scalar value = 0, Where where = std::source_location::current());
 
 // ---- Windows ----
 
@@ -57,7 +57,7 @@ class PadWidths {
 /// Throws InvalidArgument unless there is a length for each axis, between 1 and its extent.
 /// Example: `ta::sliding_window_view(ta::array({1, 2, 3, 4}), 3, 0)` is `[[1 2 3] [2 3 4]]`.
 [[nodiscard]] TARRY_EXPORT Array sliding_window_view(const Array& x, const Shape& lengths, const Axes& axes = {},
-                                                     std::source_location where = std::source_location::current());
+                                                     Where where = std::source_location::current());
 
 /// Options of diff.
 struct DiffOptions {
@@ -70,7 +70,7 @@ struct DiffOptions {
 /// wrap.  Throws InvalidArgument where x is 0-d, n is negative, for bool, or where `prepend` or `append` does not fit.
 /// Example: `ta::diff(ta::array({1, 4, 9, 16}), {.n = 2})` is `[2 2]`.
 [[nodiscard]] TARRY_EXPORT Array diff(const Array& x, const DiffOptions& options = {},
-                                      std::source_location where = std::source_location::current());
+                                      Where where = std::source_location::current());
 
 /// Options of gradient and trapezoid.
 struct GradientOptions {
@@ -82,23 +82,23 @@ struct GradientOptions {
 /// Throws InvalidArgument where y has fewer than two points along the axis, the axis is out of range, or for bool.
 /// Example: `ta::gradient(ta::array({1.0, 4.0, 9.0}))` is `[3. 4. 5.]`.
 [[nodiscard]] TARRY_EXPORT Array gradient(const Array& y, GradientOptions options = {},
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// Slopes of a curve whose points lie at x, exact for parabolas but at the ends.  Shapes: x is (n,), along the axis of
 /// y, or has y's shape.  Dtypes: both are promoted.  Throws InvalidArgument as gradient does, and where x does not fit.
 /// Example: `ta::gradient(ta::array({1.0, 4.0, 16.0}), ta::array({1.0, 2.0, 4.0}))` is `[3. 4. 6.]`.
 [[nodiscard]] TARRY_EXPORT Array gradient(const Array& y, const Array& x, int axis = -1,
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// The area below a curve along an axis: sums of (y(i) + y(i + 1)) / 2 times the step.  Shapes: the axis is removed.
 /// Dtypes: floats, kept; integers give float64.
 /// Throws InvalidArgument where y has no point along the axis, the axis is out of range, or for bool.
 /// Example: `ta::trapezoid(ta::array({1.0, 2.0, 3.0}))` is `4.`.
 [[nodiscard]] TARRY_EXPORT Array trapezoid(const Array& y, GradientOptions options = {},
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 /// The area below a curve whose points lie at x.  Shapes: x is (n,), along the axis of y, or has y's shape.
 /// Dtypes: both are promoted.  Throws InvalidArgument as trapezoid does, and where x does not fit.
 /// Example: `ta::trapezoid(ta::array({1.0, 2.0, 3.0}), ta::array({0.0, 2.0, 4.0}))` is `8.`.
 [[nodiscard]] TARRY_EXPORT Array trapezoid(const Array& y, const Array& x, int axis = -1,
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 
 /// The part of a convolution that is kept: all of it; as many elements as the longer array, from its middle; those for
 /// which the arrays cover each other.
@@ -109,12 +109,12 @@ enum class Convolution : std::uint8_t { Full, Same, Valid };
 /// element the sum of its products as `sum` computes it, in the order of the longer array; meant for a short v.
 /// Example: `ta::convolve(ta::array({1, 2, 3}), ta::array({1, 10}))` is `[ 1 12 23 30]`.
 [[nodiscard]] TARRY_EXPORT Array convolve(const Array& a, const Array& v, Convolution mode = Convolution::Full,
-                                          std::source_location where = std::source_location::current());
+                                          Where where = std::source_location::current());
 /// Sums of a(i + k) * v(i): convolve with v reversed.  Shapes, Dtypes: as convolve; NumPy's usual mode is Valid.
 /// Throws InvalidArgument as convolve does.
 /// Example: `ta::correlate(ta::array({1, 2, 3}), ta::array({1, 10}))` is `[10 21 32 3]`.
 [[nodiscard]] TARRY_EXPORT Array correlate(const Array& a, const Array& v, Convolution mode = Convolution::Full,
-                                           std::source_location where = std::source_location::current());
+                                           Where where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace tarry

@@ -263,15 +263,14 @@ std::vector<Array> arrays(const std::vector<Edge>& edges) {
 
 inline namespace v0 {
 
-void detail::check_element_size(Dtype dtype, std::size_t bytes, std::source_location where) {
+void detail::check_element_size(Dtype dtype, std::size_t bytes, Where where) {
   if (itemsize(dtype) != bytes)
     TARRY_THROW(InvalidArgument, "values", where,
                 fmt::format("elements of {} have {} bytes, not {}", info(dtype).name, itemsize(dtype), bytes));
 }
 
 std::vector<Array> host_function(HostCallable f, const std::vector<Array>& inputs,
-                                 const std::vector<OutputSpec>& outputs, std::string_view name,
-                                 std::source_location where) try {
+                                 const std::vector<OutputSpec>& outputs, std::string_view name, Where where) try {
   if (!f) TARRY_THROW(InvalidArgument, std::string(name), where, "there is no function");
   std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
   std::vector<graph::Edge> edges = runtime::checked_inputs(name, inputs, where);
@@ -282,8 +281,7 @@ std::vector<Array> host_function(HostCallable f, const std::vector<Array>& input
 TARRY_OR_OUT_OF_MEMORY("host_function", where)
 
 std::vector<Array> cuda_kernel(std::string_view source, std::string_view name, const std::vector<Array>& inputs,
-                               const std::vector<OutputSpec>& outputs, const KernelLaunch& launch,
-                               std::source_location where) try {
+                               const std::vector<OutputSpec>& outputs, const KernelLaunch& launch, Where where) try {
   std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
   for (const auto& extents : {launch.grid, launch.block})
     if (std::ranges::find(extents, 0U) != extents.end())

@@ -22,11 +22,11 @@ constexpr std::uint32_t kFork = 1U << 31, kNextFork = kFork + 1, kStream = kFork
 
 }  // namespace
 
-std::uint64_t Generator::key(std::source_location where) const {
+std::uint64_t Generator::key(Where where) const {
   detail::Draws::require_known(*this, "key", where);
   return key_;
 }
-std::uint64_t Generator::draws(std::source_location where) const {
+std::uint64_t Generator::draws(Where where) const {
   detail::Draws::require_known(*this, "draws", where);
   return draws_;
 }

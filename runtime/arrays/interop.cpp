@@ -54,7 +54,7 @@ Array detail::adopt(const void* data, Dtype dtype, const Shape& shape, Device de
 }
 TARRY_OR_OUT_OF_MEMORY("from_device_pointer", where)
 
-CudaArrayInterface cuda_array_interface(const Array& x, std::source_location where) try {
+CudaArrayInterface cuda_array_interface(const Array& x, Where where) try {
   const graph::Edge e = detail::defined_edge(x, "cuda_array_interface", where);
   const graph::Node& n = *e.node();
   CudaArrayInterface view;
@@ -77,7 +77,7 @@ CudaArrayInterface cuda_array_interface(const Array& x, std::source_location whe
 TARRY_OR_OUT_OF_MEMORY("cuda_array_interface", where)
 
 Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, const AdoptOptions& options,
-                                std::source_location where) try {
+                                Where where) try {
   constexpr const char* kOp = "from_cuda_array_interface";
   require_gpu(kOp, device, where);
   const TypeString* type = nullptr;
@@ -105,13 +105,13 @@ Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, c
 }
 TARRY_OR_OUT_OF_MEMORY("from_cuda_array_interface", where)
 
-void use_stream(Device device, void* stream, std::source_location where) try {
+void use_stream(Device device, void* stream, Where where) try {
   require_gpu("use_stream", device, where);
   runtime::backend(device).use_stream(stream);
 }
 TARRY_OR_OUT_OF_MEMORY("use_stream", where)
 
-Array to_device(const Array& x, Device device, std::source_location where) try {
+Array to_device(const Array& x, Device device, Where where) try {
   const graph::Edge e = detail::edge(x, "to_device", where);
   const graph::Node& n = *e.node();
   if (n.device == device) return x;

@@ -103,7 +103,7 @@ Array detail::borrow(const void* data, Dtype dtype, const Shape& shape, const st
 }
 TARRY_OR_OUT_OF_MEMORY("borrow", where)
 
-Array& Array::touch(std::source_location where) & try {
+Array& Array::touch(Where where) & try {
   return *this = detail::wrap(runtime::touch(detail::defined_edge(*this, "touch", where), where));
 }
 TARRY_OR_OUT_OF_MEMORY("touch", where)
@@ -201,14 +201,10 @@ std::vector<const Array*> pointers_to(std::span<const Array> arrays) {
 
 }  // namespace
 
-Report evaluate(std::span<const Array> arrays, std::source_location where) try {
-  return detail::evaluate(pointers_to(arrays), where);
-}
+Report evaluate(std::span<const Array> arrays, Where where) try { return detail::evaluate(pointers_to(arrays), where); }
 TARRY_OR_OUT_OF_MEMORY("evaluate", where)
 
-Plan plan(std::span<const Array> arrays, std::source_location where) try {
-  return detail::plan(pointers_to(arrays), {}, where);
-}
+Plan plan(std::span<const Array> arrays, Where where) try { return detail::plan(pointers_to(arrays), {}, where); }
 TARRY_OR_OUT_OF_MEMORY("plan", where)
 
 Plan detail::plan(ArrayPointers arrays, std::string_view target, Where where) try {

@@ -38,7 +38,7 @@ void remember_limit(Device device, std::int64_t bytes) {
 
 }  // namespace
 
-std::string MemoryStats::str(std::source_location where) const try {
+std::string MemoryStats::str(Where where) const try {
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
   return fmt::format("{}: {:.1f} MiB live, {:.1f} MiB cached, {:.1f} MiB at most{}; {} requests, {} allocations",
                      device.str(), mib(live), mib(cached), mib(peak),
@@ -46,7 +46,7 @@ std::string MemoryStats::str(std::source_location where) const try {
 }
 TARRY_OR_OUT_OF_MEMORY("str", where)
 
-MemoryStats memory_stats(Device device, std::source_location where) try {
+MemoryStats memory_stats(Device device, Where where) try {
   device = named(device);
   const runtime::PoolStats s = runtime::backend(device).memory();
   const auto bytes = [](std::size_t n) { return static_cast<std::int64_t>(n); };
@@ -54,12 +54,12 @@ MemoryStats memory_stats(Device device, std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("memory_stats", where)
 
-void reset_memory_peak(Device device, std::source_location where) try { runtime::backend(named(device)).reset_peak(); }
+void reset_memory_peak(Device device, Where where) try { runtime::backend(named(device)).reset_peak(); }
 TARRY_OR_OUT_OF_MEMORY("reset_memory_peak", where)
-void trim(Device device, std::source_location where) try { runtime::backend(named(device)).trim(); }
+void trim(Device device, Where where) try { runtime::backend(named(device)).trim(); }
 TARRY_OR_OUT_OF_MEMORY("trim", where)
 
-void set_memory_limit(Device device, std::int64_t bytes, std::source_location where) try {
+void set_memory_limit(Device device, std::int64_t bytes, Where where) try {
   if (bytes < 0) TARRY_THROW(InvalidArgument, "set_memory_limit", where, fmt::format("the limit is {} bytes", bytes));
   device = named(device);
   runtime::backend(device).limit_memory(static_cast<std::size_t>(bytes));
@@ -67,7 +67,7 @@ void set_memory_limit(Device device, std::int64_t bytes, std::source_location wh
 }
 TARRY_OR_OUT_OF_MEMORY("set_memory_limit", where)
 
-PendingWork pending_work(std::source_location where) try {
+PendingWork pending_work(Where where) try {
   const graph::pending::Amount waiting = graph::pending::count();
   const runtime::EvaluatedByItself& done = runtime::evaluated_by_itself();
   return {waiting.nodes, waiting.bytes, done.evaluates, done.plan_hits, done.launches};

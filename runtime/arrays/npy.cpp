@@ -83,7 +83,7 @@ class NpyWriter final : public runtime::Sink {
 
 }  // namespace
 
-void save_npy(const std::string& path, const Array& x, std::source_location location) try {
+void save_npy(const std::string& path, const Array& x, Where location) try {
   const Where where = location;
   const graph::Edge e = detail::defined_edge(x, "save_npy", where);
   const graph::Node& n = *e.node();
@@ -100,7 +100,7 @@ void save_npy(const std::string& path, const Array& x, std::source_location loca
 }
 TARRY_OR_OUT_OF_MEMORY("save_npy", location)
 
-Array load_npy(const std::string& path, std::source_location location) try {
+Array load_npy(const std::string& path, Where location) try {
   const Where where = location;
   const support::OpenFile file = runtime::open_npy_file(path, "load_npy", where);
   const runtime::NpyHeader h = runtime::read_npy_header(file, path, "load_npy", where);
@@ -117,7 +117,7 @@ Array load_npy(const std::string& path, std::source_location location) try {
 }
 TARRY_OR_OUT_OF_MEMORY("load_npy", location)
 
-Array open_npy(const std::string& path, std::source_location location) try {
+Array open_npy(const std::string& path, Where location) try {
   const Where where = location;
   support::OpenFile file = runtime::open_npy_file(path, "open_npy", where);
   const runtime::NpyHeader h = runtime::read_npy_header(file, path, "open_npy", where);

@@ -186,7 +186,7 @@ void enter_history(CompiledPlan& plan, const graph::Snapshot& snapshot, Device d
 namespace tarry {
 inline namespace v0 {
 
-std::vector<KernelRecord> kernel_history(std::source_location where) try { return runtime::history().list(); }
+std::vector<KernelRecord> kernel_history(Where where) try { return runtime::history().list(); }
 TARRY_OR_OUT_OF_MEMORY("kernel_history", where)
 
 std::ostream& operator<<(std::ostream& out, const KernelRecord& r) try {

@@ -101,11 +101,11 @@ const std::vector<Placement>& Plan::placements() const {
 }
 const std::vector<Stored>& Plan::stored() const { return impl() ? impl()->stored : empty<Impl>().stored; }
 const std::string& Plan::interpreted() const { return impl() ? impl()->interpreted : empty<Impl>().interpreted; }
-std::vector<std::string> Plan::sources(std::source_location where) const try {
+std::vector<std::string> Plan::sources(Where where) const try {
   return impl() ? impl()->sources : std::vector<std::string>();
 }
 TARRY_OR_OUT_OF_MEMORY("sources", where)
-std::string Plan::str(std::source_location where) const try {
+std::string Plan::str(Where where) const try {
   if (!impl()) return "plan: moved from\n";
   return impl()->text + placements_text(impl()->placements) + interpreted_text(impl()->interpreted) +
          counters_text(impl()->counters) + stored_text(impl()->stored) + unfused_text(impl()->unfused);
@@ -115,7 +115,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << pl
 
 const Counters& Report::counters() const { return impl() ? impl()->counters : empty<Impl>().counters; }
 const Seconds& Report::seconds() const { return impl() ? impl()->seconds : empty<Impl>().seconds; }
-const std::vector<Unfused>& Report::unfused(std::source_location where) const try {
+const std::vector<Unfused>& Report::unfused(Where where) const try {
   return impl() ? impl()->unfused() : empty<Impl>().unfused();
 }
 TARRY_OR_OUT_OF_MEMORY("unfused", where)
@@ -147,7 +147,7 @@ const std::vector<Stored>& Report::Impl::stored() const {
   }
   return *stored_;
 }
-std::string Report::str(std::source_location where) const try {
+std::string Report::str(Where where) const try {
   if (!impl()) return "report: nothing was lazy\n";
   const Counters& c = impl()->counters;
   const Seconds& s = impl()->seconds;

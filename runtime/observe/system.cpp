@@ -100,7 +100,7 @@ Device unplaced_device() {
 namespace tarry {
 inline namespace v0 {
 
-std::vector<Device> devices(std::source_location where) try {
+std::vector<Device> devices(Where where) try {
   std::vector<Device> all{cpu};
   const int count = runtime::cuda_device_count();
   for (int i = 0; i < count; ++i) all.push_back(cuda(i));
@@ -108,10 +108,10 @@ std::vector<Device> devices(std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("devices", where)
 
-Device default_device(std::source_location where) try { return runtime::unplaced_device(); }
+Device default_device(Where where) try { return runtime::unplaced_device(); }
 TARRY_OR_OUT_OF_MEMORY("default_device", where)
 
-std::string describe_system(std::source_location where) try {
+std::string describe_system(Where where) try {
   std::string text;
   const auto fact = [&](std::string_view name, std::string_view value) {
     text += fmt::format("{}: {}\n", name, value);
@@ -135,13 +135,13 @@ std::string describe_system(std::source_location where) try {
 }
 TARRY_OR_OUT_OF_MEMORY("describe_system", where)
 
-void synchronize(std::source_location where) try { runtime::synchronize(); }
+void synchronize(Where where) try { runtime::synchronize(); }
 TARRY_OR_OUT_OF_MEMORY("synchronize", where)
 
-CacheCounters cache_counters(std::source_location where) try { return runtime::cache_stats(); }
+CacheCounters cache_counters(Where where) try { return runtime::cache_stats(); }
 TARRY_OR_OUT_OF_MEMORY("cache_counters", where)
 
-std::vector<CacheMiss> cache_misses(std::source_location where) try { return runtime::cache_misses(); }
+std::vector<CacheMiss> cache_misses(Where where) try { return runtime::cache_misses(); }
 TARRY_OR_OUT_OF_MEMORY("cache_misses", where)
 
 }  // namespace v0

@@ -251,7 +251,7 @@ struct Recording::Impl {
   std::shared_ptr<runtime::ManifestWriter> writer;
 };
 
-Recording::Recording(const std::string& file, std::source_location where) : impl_(std::make_unique<Impl>()) {
+Recording::Recording(const std::string& file, Where where) : impl_(std::make_unique<Impl>()) {
   impl_->writer = std::make_shared<runtime::ManifestWriter>(runtime::absolute(file));
   if (const std::error_code error = impl_->writer->open())
     TARRY_THROW(InvalidArgument, "Recording", where,

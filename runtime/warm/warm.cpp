@@ -237,7 +237,7 @@ std::vector<Recorded> read_all(std::span<const std::string> manifests, Where whe
 namespace tarry {
 inline namespace v0 {
 
-WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, std::source_location where) try {
+WarmReport warm(std::span<const std::string> manifests, const WarmOptions& options, Where where) try {
   using namespace runtime;
   try {
     const std::vector<Recorded> recorded = read_all(manifests, where);

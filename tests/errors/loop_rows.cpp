@@ -9,7 +9,7 @@ namespace {
 
 /// A scan of (3,) whose body gives `carry` and `y` back.
 void scan_of(const std::function<std::pair<Array, Array>(const Array&, const Array&)>& body, LoopOptions options = {},
-             std::source_location where = std::source_location::current()) {
+             Where where = std::source_location::current()) {
   (void)scan(zeros({}), zeros({3}), body, options, where);
 }
 

@@ -154,16 +154,15 @@ void add_placeless_rows(ErrorRows& rows) {
 
 /// Writes `bytes` to a file and gives that to load_npy or open_npy. The k-th call of the file system fails where k is
 /// given.
-using Reader = Array (*)(const std::string& path, std::source_location where);
-void read_with(Reader reader, const std::string& bytes, int k = 0,
-               std::source_location where = std::source_location::current()) {
+using Reader = Array (*)(const std::string& path, Where where);
+void read_with(Reader reader, const std::string& bytes, int k = 0, Where where = std::source_location::current()) {
   const support::ScopedTemporaryDirectory directory;
   const std::string path = (directory.path() / "x.npy").string();
   if (support::write_file_atomically(path, bytes)) throw std::runtime_error("cannot write " + path);
   if (k > 0) fault::arm(fault::Site::File, static_cast<std::uint64_t>(k));
   (void)reader(path, where);
 }
-void load(const std::string& bytes, std::source_location where = std::source_location::current()) {
+void load(const std::string& bytes, Where where = std::source_location::current()) {
   read_with(load_npy, bytes, 0, where);
 }
 

@@ -28,21 +28,19 @@ class ErrorRows {
   using Call = std::function<void()>;
 
   /// A call that is wrong in itself: InvalidArgument with op, place and parts.
-  void wrong(std::string op, Parts parts, Call call, std::source_location where = std::source_location::current()) {
+  void wrong(std::string op, Parts parts, Call call, Where where = std::source_location::current()) {
     rows_.push_back({ErrorCode::InvalidArgument, std::move(op), std::move(parts), std::move(call), where});
   }
   /// A right call that fails: as wrong(), with another type.
-  void failed(ErrorCode code, std::string op, Parts parts, Call call,
-              std::source_location where = std::source_location::current()) {
+  void failed(ErrorCode code, std::string op, Parts parts, Call call, Where where = std::source_location::current()) {
     rows_.push_back({code, std::move(op), std::move(parts), std::move(call), where});
   }
   /// Errors found by an evaluate: the message has the places of ops and evaluate.
-  void at_evaluate(ErrorCode code, Parts parts, Call call,
-                   std::source_location where = std::source_location::current()) {
+  void at_evaluate(ErrorCode code, Parts parts, Call call, Where where = std::source_location::current()) {
     failed(code, "evaluate", std::move(parts), std::move(call), where);
   }
   /// Anything else: no call of the user's is known there.
-  void inside(ErrorCode code, Parts parts, Call call, std::source_location where = std::source_location::current()) {
+  void inside(ErrorCode code, Parts parts, Call call, Where where = std::source_location::current()) {
     rows_.push_back({code, "", std::move(parts), std::move(call), where, false});
   }
   [[nodiscard]] const std::vector<ErrorRow>& rows() const { return rows_; }

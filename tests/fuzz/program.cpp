@@ -14,11 +14,11 @@ namespace tarry::test::fuzz {
 namespace {
 
 using Binary = Array (*)(const Operand&, const Operand&);
-using Unary = Array (*)(const Array&, std::source_location);
+using Unary = Array (*)(const Array&, Where);
 
 /// Arithmetic leaves a NaN's sign open; what reads signs is therefore given 0 in its place.
 Array number_of(const Array& x) { return where(not_equal(x, x), zeros_like(x), x); }
-Array sign_of_number(const Array& x, std::source_location where) { return signbit(number_of(x), where); }
+Array sign_of_number(const Array& x, Where where) { return signbit(number_of(x), where); }
 Array with_sign_of_number(const Operand& a, const Operand& b) {
   return b.array() == nullptr ? copysign(a, b) : copysign(a, number_of(*b.array()));
 }
