@@ -31,10 +31,10 @@ int point_cost(const KernelIr& ir) {
 
 namespace {
 
-CWriter::Loop pointwise_loop(const CWriter& w) {
+CWriter::Loop pointwise_loop(const CWriter& w, const std::optional<PiecedKernel>& pieced) {
   CWriter::Loop loop{{}, Axis::LastOuter, "i", "lo", "hi"};
   for (Value v = 0; v < w.ir.instrs.size(); ++v)
-    if (w.ir.instrs[v].region != Region::Loop) loop.values.push_back(v);
+    if (w.ir.instrs[v].region != Region::Loop && !(pieced && pieced->idle[v])) loop.values.push_back(v);
   loop.is_long = w.ir.rank < 2;
   loop.vectors = w.has_vectors(loop);
   return loop;
@@ -44,9 +44,11 @@ CWriter::Loop pointwise_loop(const CWriter& w) {
 
 KernelSource render_c_pointwise(const KernelIr& ir, const graph::Target& target) {
   const Parameters parameters = make_parameters(ir, {SlotKind::Extent});
-  CWriter w(ir, parameters, target.vector_bytes);
+  const std::optional<PiecedKernel> pieced = with_pieces(ir);
+  CWriter w(pieced ? pieced->ir : ir, parameters, target.vector_bytes);
+  if (pieced) w.set_pieces(pieced->pieces);
   w.preamble();
-  CWriter::Loop loop = pointwise_loop(w);
+  CWriter::Loop loop = pointwise_loop(w, pieced);
   w.open(fmt::format("{1}void {0}(const struct {0}_params* p, tarry_i64 lo, tarry_i64 hi)", kEntryName,
                      loop.vectors ? "TARRY_PLAIN " : ""));
   w.locals();

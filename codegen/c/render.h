@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/c/pieces.h"
 #include "codegen/render/common.h"
 #include "codegen/render/kernel_source.h"
 
@@ -59,6 +60,9 @@ class CWriter : public CodeWriter {
     kept_ = std::move(kept);
     find_fixed();
   }
+
+  /// Accesses of the kernel that stand for pieces of an array.
+  void set_pieces(std::map<std::uint32_t, Pieces> pieces) { pieces_ = std::move(pieces); }
 
   const KernelIr& ir;
   Expressions expressions;
@@ -152,6 +156,8 @@ class CWriter : public CodeWriter {
   [[nodiscard]] std::vector<bool> find_fixed(Axis axis) const;
   [[nodiscard]] bool is_invariant(const Instr& instr, Axis axis) const;
   [[nodiscard]] std::vector<std::uint32_t> guards_of(const std::vector<Value>& values) const;
+  [[nodiscard]] std::vector<std::uint32_t> pieced(const std::vector<Value>& values) const;
+  void choose_piece(std::uint32_t access);
   [[nodiscard]] std::string condition(std::uint32_t guard) const;
   void draw(Value v, const std::string& words, const Operand& operand);
   void statement(Value v, Axis axis, std::string_view i, const Operand& operand);
@@ -185,6 +191,7 @@ class CWriter : public CodeWriter {
   const Parameters& parameters_;
   std::vector<SharedText> shared_;
   std::vector<bool> kept_;                      ///< empty: none
+  std::map<std::uint32_t, Pieces> pieces_;      ///< by the access that stands for them
   bool sums_up_ = false;                        ///< indices add to `beyond` instead of reporting themselves
   std::vector<bool> fixed_[2];                  ///< by axis, where the kernel gathers
   std::map<std::uint32_t, std::string> holds_;  ///< how the current scope spells that a guard holds

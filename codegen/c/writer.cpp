@@ -183,7 +183,8 @@ void CWriter::base(char name, std::uint32_t access, const std::string& start, co
 void CWriter::bases(char name, std::span<const Region> regions, std::span<const std::string> indices,
                     std::string_view k) {
   for (std::uint32_t a = 0; a < ir.accesses.size(); ++a) {
-    if (std::none_of(regions.begin(), regions.end(), [&](Region r) { return uses(a, r); })) continue;
+    if (pieces_.contains(a) || std::none_of(regions.begin(), regions.end(), [&](Region r) { return uses(a, r); }))
+      continue;
     const SlotKind kind = ir.accesses[a].buffer == kNone ? SlotKind::IotaOffset : SlotKind::Pointer;
     base(name, a, "p->" + slot_name({kind, a}),
          sum_text(outer_offset(ir, a, indices, ""), reduced_offset(ir, a, k, "")));
@@ -265,6 +266,28 @@ std::vector<std::uint32_t> CWriter::guards_of(const std::vector<Value>& values) 
     if (guard != kNone && std::find(found.begin(), found.end(), guard) == found.end()) found.push_back(guard);
   }
   return found;
+}
+
+/// The accesses of values that stand for pieces of an array.
+std::vector<std::uint32_t> CWriter::pieced(const std::vector<Value>& values) const {
+  std::vector<std::uint32_t> found;
+  for (const Value v : values)
+    if (ir.instrs[v].kind == InstrKind::Load && pieces_.contains(ir.instrs[v].index))
+      found.push_back(ir.instrs[v].index);
+  return found;
+}
+
+/// The address of the piece that holds here.
+void CWriter::choose_piece(std::uint32_t access) {
+  const Pieces& pieces = pieces_.at(access);
+  std::size_t at = 0;
+  const std::function<std::string()> next = [&] {
+    const PieceOrGuard& piece = pieces[at++];
+    if (piece.guard == kNone) return fmt::format("a{}", piece.access);
+    const std::string inside = next();
+    return fmt::format("(g{} ? {} : {})", piece.guard, inside, next());
+  };
+  line(fmt::format("{} a{} = {};", address_type(access), access, next()));
 }
 
 /// That `guard` holds at the first element.
@@ -426,7 +449,11 @@ void CWriter::run_plain(const Loop& l) {
 }
 
 void CWriter::loop(const Loop& l) {
-  const std::vector<std::uint32_t> guards = guards_of(l.values);
+  const std::vector<std::uint32_t> tests = guards_of(l.values), pieced = this->pieced(l.values);
+  std::vector<std::uint32_t> guards = tests;
+  for (const std::uint32_t access : pieced)
+    for (const PieceOrGuard& piece : pieces_.at(access))
+      if (piece.guard != kNone && std::ranges::find(guards, piece.guard) == guards.end()) guards.push_back(piece.guard);
   const auto around = std::exchange(holds_, {});
   open("");
   if (guards.empty()) {
@@ -451,7 +478,8 @@ void CWriter::loop(const Loop& l) {
   Loop part = l;
   part.from = "at";
   part.to = "end";
-  guarded_part(part, guards);
+  for (const std::uint32_t access : pieced) choose_piece(access);
+  tests.empty() ? run(part) : guarded_part(part, tests);
   close();
   close();
   holds_ = around;

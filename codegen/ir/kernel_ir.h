@@ -130,6 +130,7 @@ struct Instr {
   std::uint32_t index = kNone;  ///< Load, Store, Gather, Keep, Kept: access; Scalar: scalar; Result: reduction; Inside:
                                 ///< guard; Fold: fold; Index: check; Number: series; Earlier, Later: reduction
   std::uint32_t guard = kNone;  ///< Load of a buffer, Index, Gather
+  bool whole = false;           ///< Compute of Where between loads of an array: one of them holds at every point
   std::uint8_t stage = 0;       ///< Point and Outer; Row of a Recurrence
   std::int8_t row = 0, column = 0;  ///< Neighbour
   std::uint32_t output = 0;         ///< Result: which output of the reduction; Keep, Kept: which array

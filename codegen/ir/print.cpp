@@ -59,6 +59,7 @@ std::string line(const KernelIr& ir, std::size_t i) {
       s += graph::name(in.op);
       for (int k = 0; k < graph::info(in.op).arity; ++k)
         s += fmt::format("{} %{}", k ? "," : "", in.args[static_cast<std::size_t>(k)]);
+      if (in.whole) s += " whole";
       break;
   }
   return s + "\n";

@@ -239,14 +239,17 @@ Region Instructions::region(bool varies) const {
 }
 
 Value Instructions::push(Instr in) {
+  if (numbers_values_ && (in.kind == InstrKind::Compute || in.kind == InstrKind::Load)) return push_numbered(in);
   if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
-  const auto fresh = static_cast<Value>(ir_.instrs.size());
-  if (numbers_values_ && (in.kind == InstrKind::Compute || in.kind == InstrKind::Load)) {
-    const auto [known, is_new] = value_numbers_.try_emplace(value_key(in), fresh);
-    if (!is_new) return known->second;
-  }
   ir_.instrs.push_back(in);
-  return fresh;
+  return static_cast<Value>(ir_.instrs.size() - 1);
+}
+
+Value Instructions::push_numbered(Instr in) {
+  if (!group_.reduces && in.loop == kNone) in.region = Region::Point;
+  const auto [known, is_new] = value_numbers_.try_emplace(value_key(in), static_cast<Value>(ir_.instrs.size()));
+  if (is_new) ir_.instrs.push_back(in);
+  return known->second;
 }
 
 }  // namespace tarry::codegen

@@ -76,6 +76,8 @@ class Instructions : protected Arguments {
   /// The instruction where its arguments and its guard let it run.
   [[nodiscard]] Instr placed(Instr in) const;
   Value push(Instr in);
+  /// The same, unless one of equal value was pushed so.
+  Value push_numbered(Instr in);
 
   const graph::Group& group_;
   std::vector<Bounds> boxes_;    ///< that requests name

@@ -64,7 +64,7 @@ class Rewriter {
     std::vector<bool> outer_only;
     for (const Guard& g : ir_.guards) outer_only.push_back(s_.accesses[g.terms.front().access].outer_only);
     drop_accesses(dropped);
-    drop_extents();
+    drop_unused_scalars(s_);
     for (std::size_t g = 0; g < ir_.guards.size(); ++g) {
       for (const std::vector<int>& axes : merged_) term(g, axes, outer_only[g]);
       if (group_.reduces) term(g, {group_.axis}, outer_only[g]);
@@ -86,31 +86,6 @@ class Rewriter {
     for (std::uint32_t& element : ir_.checks) element = now[element];
     if (ir_.faults != kNone) ir_.faults = now[ir_.faults];
     for (Guard& g : ir_.guards) g.terms.clear();
-  }
-
-  /// Scalars that only guards named.
-  void drop_extents() {
-    std::vector<std::uint32_t*> uses;
-    for (Instr& in : ir_.instrs)
-      if (in.kind == InstrKind::Scalar) uses.push_back(&in.index);
-    for (Reduction& r : ir_.reductions)
-      if (r.weight != kNone) uses.push_back(&r.weight);
-    for (std::uint32_t& extent : ir_.loops) uses.push_back(&extent);
-    for (CheckRef& check : s_.lowered.checks) uses.push_back(&check.scalar);
-    std::vector<bool> used(ir_.scalars.size());
-    for (const std::uint32_t* use : uses) used[*use] = true;
-    std::vector<std::uint32_t> now(ir_.scalars.size());
-    std::vector<Dtype> dtypes;
-    std::vector<ScalarRef> refs;
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (!used[i]) continue;
-      now[i] = static_cast<std::uint32_t>(refs.size());
-      dtypes.push_back(ir_.scalars[i]);
-      refs.push_back(s_.lowered.scalars[i]);
-    }
-    ir_.scalars = std::move(dtypes);
-    s_.lowered.scalars = std::move(refs);
-    for (std::uint32_t* use : uses) *use = now[*use];
   }
 
   void term(std::size_t g, const std::vector<int>& axes, bool outer_only) {

@@ -70,6 +70,11 @@ std::optional<Selection> select_slots(const graph::Graph& g, const graph::Fusion
                                       const graph::Group& walk, const std::vector<graph::GraphEdge>& outputs,
                                       const graph::Dims& slots, std::size_t most);
 
+/// lower/unused.cpp: takes out the instructions that nothing stored needs, and what only these named; scalars that
+/// nothing names.
+void drop_unused(Selection& selection);
+void drop_unused_scalars(Selection& selection);
+
 /// Axes of a group's space as collapsed outer dimensions, outermost first: neighbours that every access walks as one
 /// merge. So do those along which every guard's box is one run.
 using MergedAxes = std::vector<std::vector<int>>;

@@ -5,8 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "codegen/lower/instructions.h"
-#include "codegen/lower/selection.h"
+#include "codegen/lower/choices.h"
 #include "graph/fusion/trace.h"
 #include "support/check.h"
 
@@ -46,10 +45,10 @@ std::string key(const graph::Source& s, std::uint32_t box, bool reshaped) {
   return bytes;
 }
 
-class Selector : private Instructions {
+class Selector : private Choices {
  public:
   Selector(const Graph& g, const Fusion& fusion, std::uint32_t group, const Group& walk)
-      : Instructions(walk), g_(g), fusion_(fusion), group_id_(group) {}
+      : Choices(walk), g_(g), fusion_(fusion), group_id_(group) {}
 
   Selection run(const std::vector<GraphEdge>& outputs) {
     for (NodeId id : reductions_for(outputs)) reduce(id);
@@ -59,7 +58,7 @@ class Selector : private Instructions {
     if (outer_phase_) forget_points();
     for (const GraphEdge& e : outputs)
       if (is_outer(e.node)) store(e, Region::Outer);
-    return std::move(out_);
+    return done();
   }
 
   /// Every slot of every output, and only then the stores: a buffer that is taken over has been read.
@@ -82,10 +81,15 @@ class Selector : private Instructions {
     }
     for (const Stored& s : all)
       store_at(s.edge, s.value, Region::Point, graph::row_major_strides(g_.shape(s.edge.node).span()), 0, s.home);
-    return std::move(out_);
+    return done();
   }
 
  private:
+  Selection done() {
+    if (has_choices()) drop_unused(out_);
+    return std::move(out_);
+  }
+
   [[nodiscard]] OpClass op_class(NodeId id) const { return graph::info(g_.nodes[id].op).op_class; }
   [[nodiscard]] bool walks(NodeId id) const { return op_class(id) == OpClass::Reduce || op_class(id) == OpClass::Scan; }
   [[nodiscard]] bool in_group(NodeId id) const { return fusion_.group_of[id] == group_id_; }
@@ -136,7 +140,25 @@ class Selector : private Instructions {
     return decided(follow(edge, std::move(map), reader, i, recomputed, box));
   }
 
-  Request input(const Request& r, int i) { return decided(follow_input(r, i)); }
+  Request input(const Request& r, int i) {
+    if (i == 0 && g_.nodes[r.source.edge.node].op == Op::Update) {
+      if (const std::optional<Request> base = base_beside(r)) return *base;
+    }
+    return decided(follow_input(r, i));
+  }
+
+  /// The value below an update at the end of a box, where another one gives all the rest: the next piece of a whole.
+  std::optional<Request> base_beside(const Request& update) {
+    const std::optional<Bounds> rest = rest_of(box_of(update.box), update_box(update).value());
+    if (!rest) return std::nullopt;
+    Request below = follow_input(update, 0);
+    if (!is_computed(below) || g_.nodes[below.source.edge.node].op != Op::Update) return std::nullopt;
+    below.box = box_number(*rest);
+    const GraphEdge whole = below.source.edge;
+    below = decided(std::move(below));
+    if (below.source.edge == whole) return std::nullopt;
+    return below;
+  }
 
   Request follow_input(const Request& r, int i) {
     const NodeId reader = r.source.edge.node;
@@ -370,8 +392,13 @@ class Selector : private Instructions {
         }
         in = load_value(r, in);
         break;
-      case OpClass::Map:
-      case OpClass::Update: in = r.compute ? compute(r, in) : load_value(r, in); break;
+      case OpClass::Update:
+        if (r.compute) {
+          const Value v = choice(box_of(r.box), update_box(r).value(), find(input(r, 1)), find(input(r, 0)));
+          if (v != kNone) return v;
+        }
+        [[fallthrough]];
+      case OpClass::Map: in = r.compute ? compute(r, in) : load_value(r, in); break;
       default:  // what a reshape gave another shape, or a view below one
         in = load_value(r, in);
     }
