@@ -2,6 +2,8 @@
 #include "graph/fusion/moves.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 
 namespace tarry::graph {
 namespace {
@@ -14,6 +16,8 @@ constexpr std::size_t kRounds = 12;          // times that a move is extended
 constexpr std::uint64_t kTrial = 8;          // requests that a move counts for
 constexpr std::size_t kCountedPerVisit = 8;  // kernels counted through for one
 constexpr std::size_t kSome = 2;             // nodes of a kernel that are tried after it was taken apart
+constexpr std::size_t kCommon = 3;           // values that stored ones have in common, of a kernel
+constexpr std::size_t kMostStored = 64;      // values of a kernel that one may be stored instead of
 
 bool add_new(std::vector<std::uint32_t>& list, std::uint32_t x) {
   if (std::find(list.begin(), list.end(), x) != list.end()) return false;
@@ -187,6 +191,7 @@ void Moves::nodes(KernelId k) {
     if (spent()) return;
     stored_node(v, k);
   }
+  if (!empty(k) && thorough_) store_common(k);
   if (empty(k)) return;
   for (NodeId v : some(worth_storing(k))) {
     if (spent()) return;
@@ -201,6 +206,76 @@ void Moves::nodes(KernelId k) {
   }
   if (work(k) <= least_) return;  // loading saves no more than computing takes
   for (NodeId v : some(p_.kernel(k).again)) try_again(k, v);
+}
+
+/// Values that several stored ones are made of: one is stored instead of all that a kernel stores, of all of these, or
+/// of all but one. Readers make them of it. None of the steps towards that need save time.
+void Moves::store_common(KernelId k) {
+  std::vector<NodeId> all;
+  for (NodeId v : p_.kernel(k).members)
+    if (p_.can_repeat(v)) all.push_back(v);
+  const auto instead_of = [&](const std::vector<NodeId>& stored, NodeId but) {
+    for (NodeId v : stored)
+      if (v != but) p_.assign(v, kNoId);
+    return improve();
+  };
+  for (const Common& c : common_values(k)) {
+    double most = 0;
+    for (NodeId v : all) most += load_seconds(v) * static_cast<double>(1 + p_.loaded_by(v).size());
+    if (spent() || most <= least_ || !p_.may_store(c.node, k)) continue;
+    p_.assign(c.node, k);
+    if (instead_of(all, kNoId)) return;
+    if (all.size() > c.stored.size()) {
+      p_.assign(c.node, k);
+      if (instead_of(c.stored, kNoId)) return;
+    }
+    if (c.stored.size() == 2) continue;
+    for (NodeId but : c.stored) {
+      if (spent()) return;
+      p_.assign(c.node, k);
+      if (instead_of(c.stored, but)) return;
+    }
+  }
+}
+
+/// The nearest values of which a kernel makes at least two that it stores, those of the most first.
+std::vector<Moves::Common> Moves::common_values(KernelId k) const {
+  std::vector<NodeId> stored;
+  for (NodeId v : p_.kernel(k).members)
+    if (p_.can_repeat(v) && !p_.loaded_by(v).empty()) stored.push_back(v);
+  if (stored.size() < 2 || stored.size() > kMostStored) return {};
+  std::vector<NodeId> inside;
+  for (NodeId v : p_.repeated(k))
+    if (p_.kernel_of(v) == kNoId) inside.push_back(v);
+  std::ranges::sort(inside, std::greater());
+  std::unordered_map<NodeId, std::uint64_t> needed_by;  // bits, by number in `stored`
+  std::unordered_map<NodeId, bool> is_nearest;
+  for (NodeId v : inside) needed_by[v] = 0, is_nearest[v] = true;
+  const auto spread = [&](NodeId reader, std::uint64_t bits) {
+    for (int i = 0; i < f_.g.nodes[reader].n_inputs; ++i) {
+      const auto it = needed_by.find(f_.source(reader, i).edge.node);
+      if (it != needed_by.end()) it->second |= bits;
+    }
+  };
+  for (std::size_t i = 0; i < stored.size(); ++i) spread(stored[i], std::uint64_t{1} << i);
+  for (NodeId v : inside) spread(v, needed_by[v]);
+  for (NodeId v : inside)
+    for (int i = 0; i < f_.g.nodes[v].n_inputs; ++i) {
+      const NodeId source = f_.source(v, i).edge.node;
+      const auto it = needed_by.find(source);
+      if (it != needed_by.end() && it->second == needed_by[v]) is_nearest[source] = false;
+    }
+  std::vector<Common> found;
+  for (NodeId v : inside) {
+    if (std::popcount(needed_by[v]) < 2 || !is_nearest[v]) continue;
+    Common c{v, {}};
+    for (std::size_t i = 0; i < stored.size(); ++i)
+      if ((needed_by[v] >> i & 1) != 0) c.stored.push_back(stored[i]);
+    found.push_back(std::move(c));
+  }
+  std::ranges::stable_sort(found, std::greater(), [](const Common& c) { return c.stored.size(); });
+  if (found.size() > kCommon) found.resize(kCommon);
+  return found;
 }
 
 std::vector<NodeId> Moves::loaded(KernelId k) const {

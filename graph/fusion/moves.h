@@ -59,6 +59,11 @@ class Moves {
 
  private:
   enum class Merged : std::uint8_t { Saves, SavesNothing, HasNoRoom };
+  /// A value that nobody stores, and those that its kernel makes of it and stores.
+  struct Common {
+    NodeId node;
+    std::vector<NodeId> stored;
+  };
 
   /// The time of a kernel beyond its launch: no more can be saved while it stays.
   [[nodiscard]] double work(KernelId k) const { return empty(k) ? 0 : p_.seconds(k) - launch_; }
@@ -71,6 +76,8 @@ class Moves {
   Merged merge_all(KernelId k, std::vector<KernelId> others);
   bool merge_needed(KernelId k, KernelId o);
   bool merge_with(KernelId k, const std::vector<KernelId>& others, const std::vector<NodeId>& stored);
+  void store_common(KernelId k);
+  [[nodiscard]] std::vector<Common> common_values(KernelId k) const;
   [[nodiscard]] std::vector<NodeId> loaded(KernelId k) const;
   std::vector<NodeId> some(std::vector<NodeId> nodes);
   void stored_node(NodeId v, KernelId k);
