@@ -3,19 +3,18 @@
 
 #include <tarry/error.h>
 
-#include <algorithm>
 #include <array>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace tarry::python {
 namespace {
 
 /// In the order of ErrorCode.
 std::array<PyObject*, 7> exceptions{};
-PyObject* out_of_range = nullptr;
+/// Of the kinds of InvalidArgument.
+PyObject *out_of_range = nullptr, *invalid_shape = nullptr, *invalid_dtype = nullptr, *invalid_value = nullptr;
 
 PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
   nb::list list;
@@ -27,16 +26,17 @@ PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializ
   return made;  // lives as long as the process
 }
 
-/// Errors that are an IndexError in NumPy too.
-bool is_of_index(const Error& e) {
-  const std::string_view text = e.what();
-  return e.code() == ErrorCode::InvalidArgument &&
-         std::ranges::any_of(std::array{"out of range", "indices are too many", "does not fit axis"},
-                             [&](const char* part) { return text.find(part) != std::string_view::npos; });
+template <class Kind>
+bool is(const Error& e) {
+  return dynamic_cast<const Kind*>(&e) != nullptr;
 }
 
 PyObject* exception_of(const Error& e) {
-  return is_of_index(e) ? out_of_range : exceptions[static_cast<std::size_t>(e.code())];
+  if (is<OutOfRange>(e)) return out_of_range;
+  if (is<InvalidShape>(e)) return invalid_shape;
+  if (is<InvalidDtype>(e)) return invalid_dtype;
+  if (is<InvalidValue>(e)) return invalid_value;
+  return exceptions[static_cast<std::size_t>(e.code())];
 }
 
 }  // namespace
@@ -69,6 +69,10 @@ void bind_errors(nb::module_& m) {
                                 "A shape, dtype, device or value that a function does not accept.", PyExc_ValueError);
   out_of_range =
       make(m, "OutOfRange", "An index, an axis or a mask that an array has no place for.", {invalid, PyExc_IndexError});
+  invalid_shape = make(m, "InvalidShape", "Shapes that do not fit each other or the function.", {invalid});
+  invalid_dtype = make(m, "InvalidDtype", "A dtype that a function does not take, or dtypes that have no common one.",
+                       {invalid, PyExc_TypeError});
+  invalid_value = make(m, "InvalidValue", "A number or an option outside of what a function takes.", {invalid});
   add(ErrorCode::OutOfMemory, "OutOfMemory", "An array found no room.", PyExc_MemoryError);
   add(ErrorCode::CompileError, "CompileError", "A generated kernel did not compile.", PyExc_RuntimeError);
   PyObject* const device =

@@ -39,6 +39,14 @@ Array product_of(const Operand& a, const Operand& b) {
   return matmul(*a.array(), *b.array(), here());
 }
 
+template <class Kind>
+[[noreturn]] void refuse_to_turn(const Array& x, const Array& result, Where where) {
+  throw Kind("in place", where,
+             "would turn " + std::string(name(x.dtype())) + " " + x.shape().str() + " into " +
+                 std::string(name(result.dtype())) + " " + result.shape().str() +
+                 "; write x = x + y, or its like, where that is meant");
+}
+
 /// Rebinds the object to the result, which must have its shape and dtype.
 template <Binary F>
 PyObject* in_place(PyObject* a, PyObject* b) {
@@ -48,12 +56,8 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     if (!y.convert() && !y.convert_beside(x.dtype())) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     Array result = F(Operand(x, where), y.operand(where));
-    if (result.dtype() != x.dtype() || result.shape() != x.shape()) {
-      throw InvalidArgument("in place", where,
-                            "would turn " + std::string(name(x.dtype())) + " " + x.shape().str() + " into " +
-                                std::string(name(result.dtype())) + " " + result.shape().str() +
-                                "; write x = x + y, or its like, where that is meant");
-    }
+    if (result.dtype() != x.dtype()) refuse_to_turn<InvalidDtype>(x, result, where);
+    if (result.shape() != x.shape()) refuse_to_turn<InvalidShape>(x, result, where);
     x = std::move(result);
     Py_INCREF(a);
     return a;

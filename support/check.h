@@ -24,7 +24,7 @@ void forget_throws() noexcept;
 
 /// Throws TYPE{op, where, "[op] message (at file:line)"}; the message is assembled by Error.
 #define TARRY_THROW(TYPE, OP, WHERE, ...) \
-  (::tarry::support::reached_throw(__FILE__, __LINE__), throw ::tarry::TYPE((OP), (WHERE), (__VA_ARGS__)))
+  (::tarry::support::reached_throw(__FILE__, __LINE__), throw TYPE((OP), (WHERE), (__VA_ARGS__)))
 
 /// Holds in every build: a violated invariant of ours throws InternalError, it never continues.
 #define TARRY_ASSERT(CONDITION) \

@@ -33,38 +33,26 @@ Error::Error(ErrorCode code, std::string op, Where where, const std::string& mes
 namespace tarry::support {
 namespace {
 
-/// False where the type of e is derived from that of its code.
-bool is_ours(const Error& e) {
-  switch (e.code()) {
-    case ErrorCode::InvalidArgument: return typeid(e) == typeid(InvalidArgument);
-    case ErrorCode::OutOfMemory: return typeid(e) == typeid(OutOfMemory);
-    case ErrorCode::CompileError: return typeid(e) == typeid(CompileError);
-    case ErrorCode::DeviceError: return typeid(e) == typeid(DeviceError);
-    case ErrorCode::DeviceLost: return typeid(e) == typeid(DeviceLost);
-    case ErrorCode::NotCached: return typeid(e) == typeid(NotCached);
-    case ErrorCode::InternalError: break;
-  }
-  return typeid(e) == typeid(InternalError);
+template <class T>
+void throw_if_of(const Error& e, std::string& op, Where where, const std::string& message) {
+  if (typeid(e) == typeid(T)) throw T(std::move(op), where, message);
 }
 
 }  // namespace
 
-void throw_error(ErrorCode code, std::string op, Where where, const std::string& message) {
-  switch (code) {
-    case ErrorCode::InvalidArgument: throw InvalidArgument(std::move(op), where, message);
-    case ErrorCode::OutOfMemory: throw OutOfMemory(std::move(op), where, message);
-    case ErrorCode::CompileError: throw CompileError(std::move(op), where, message);
-    case ErrorCode::DeviceError: throw DeviceError(std::move(op), where, message);
-    case ErrorCode::DeviceLost: throw DeviceLost(std::move(op), where, message);
-    case ErrorCode::NotCached: throw NotCached(std::move(op), where, message);
-    case ErrorCode::InternalError: break;
-  }
-  throw InternalError(std::move(op), where, message);
-}
-
 void rethrow_with_words(const Error& e, std::string op, Where where, const std::string& message) {
-  if (!is_ours(e)) throw;
-  throw_error(e.code(), std::move(op), where, message);
+  throw_if_of<InvalidArgument>(e, op, where, message);
+  throw_if_of<OutOfRange>(e, op, where, message);
+  throw_if_of<InvalidShape>(e, op, where, message);
+  throw_if_of<InvalidDtype>(e, op, where, message);
+  throw_if_of<InvalidValue>(e, op, where, message);
+  throw_if_of<OutOfMemory>(e, op, where, message);
+  throw_if_of<CompileError>(e, op, where, message);
+  throw_if_of<DeviceError>(e, op, where, message);
+  throw_if_of<DeviceLost>(e, op, where, message);
+  throw_if_of<NotCached>(e, op, where, message);
+  throw_if_of<InternalError>(e, op, where, message);
+  throw;
 }
 
 void rethrow_with_location(const Error& e, std::string_view op, Where where) {

@@ -14,8 +14,6 @@ namespace tarry::support {
 /// runtime defines it.
 [[noreturn]] void throw_out_of_memory(std::string_view op, Where where);
 
-/// Throws an error of that type.
-[[noreturn]] void throw_error(ErrorCode code, std::string op, Where where, const std::string& message);
 /// Throws e again, with `op` and `where` if it has no location of its own. Called while e is handled.
 [[noreturn]] void rethrow_with_location(const Error& e, std::string_view op, Where where);
 

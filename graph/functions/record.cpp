@@ -90,7 +90,7 @@ class FunctionRecorder {
       const Dtype to = dtype_of(parameters[i].type, parameters[i].at);
       const Edge& e = arguments_[i].edge;
       if (e && e.node()->dtype != to && promote(e.node()->dtype, to) != to)
-        TARRY_THROW(InvalidArgument, std::string(called_), where_,
+        TARRY_THROW(InvalidDtype, std::string(called_), where_,
                     fmt::format("argument '{}' of {} is {}; convert it with astype", parameters[i].name, first_line(),
                                 Typed(e).str()));
       path.variables.push_back({parameters[i].name, to, bring_to(arguments_[i], to, called_, where_)});

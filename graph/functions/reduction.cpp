@@ -70,7 +70,7 @@ std::vector<Array> reduction::all(std::span<const Array> states, const Axes& axe
       continue;
     }
     if (identity_.empty())
-      TARRY_THROW(InvalidArgument, called, where,
+      TARRY_THROW(InvalidShape, called, where,
                   fmt::format("{} has no element along axis {}, and there is no identity",
                               graph::Typed(now.front()).str(), axis));
     for (std::size_t s = 0; s < now.size(); ++s) {

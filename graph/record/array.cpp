@@ -18,6 +18,14 @@ const graph::Node& defined(const graph::Node* node, const char* function, Where 
   return *node;
 }
 
+template <class Kind>
+[[noreturn]] void refuse_to_turn(const Array& x, const Array& result, const char* symbol, Where where) {
+  TARRY_THROW(Kind, std::string(symbol), where,
+              "would turn " + std::string(name(x.dtype())) + " " + x.shape().str() + " into " +
+                  std::string(name(result.dtype())) + " " + result.shape().str() + "; write x = x " +
+                  std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
+}
+
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string origin(const graph::Node& n) {
@@ -77,12 +85,8 @@ std::string Array::repr(Where where) const try {
 TARRY_OR_OUT_OF_MEMORY("repr", where)
 
 Array& Array::rebind(Array result, const char* symbol, Where where) try {
-  if (result.dtype() != dtype() || result.shape() != shape()) {
-    TARRY_THROW(InvalidArgument, std::string(symbol), where,
-                "would turn " + std::string(name(dtype())) + " " + shape().str() + " into " +
-                    std::string(name(result.dtype())) + " " + result.shape().str() + "; write x = x " +
-                    std::string(symbol, std::strlen(symbol) - 1) + " y where that is meant");
-  }
+  if (result.dtype() != dtype()) refuse_to_turn<InvalidDtype>(*this, result, symbol, where);
+  if (result.shape() != shape()) refuse_to_turn<InvalidShape>(*this, result, symbol, where);
   return *this = std::move(result);
 }
 TARRY_OR_OUT_OF_MEMORY(symbol, where)

@@ -89,7 +89,7 @@ Array clip(const Array& x, const std::optional<Operand>& lo, const std::optional
   if (hi) given[count++] = detail::argument(*hi, "clip", at);
   const Dtype dtype = graph::common_dtype("clip", std::span(given).first(count), at);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, "clip", at,
+    TARRY_THROW(InvalidDtype, "clip", at,
                 "takes numbers, not bool; convert with astype first" + graph::given(std::span(given).first(count)));
   }
   for (Argument& bound : std::span(given).first(count).subspan(1)) bound.scalar = graph::clamped(bound.scalar, dtype);

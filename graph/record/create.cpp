@@ -54,7 +54,7 @@ Edge affine(const Edge& x, Scalar start, Scalar step, Where where) {
 
 void check_finite(const char* op, Scalar value, Where where) {
   if (!std::isfinite(value.to_double())) {
-    TARRY_THROW(InvalidArgument, op, where, "takes finite numbers, not " + std::to_string(value.to_double()));
+    TARRY_THROW(InvalidValue, op, where, "takes finite numbers, not " + std::to_string(value.to_double()));
   }
 }
 
@@ -74,13 +74,13 @@ Array arange_integers(Wide start, Wide stop, Wide step, Dtype dtype, Where where
   const Wide steps = (stop - start + step + (step > 0 ? -1 : 1)) / step;
   const Wide count = steps > 0 ? steps : 0;
   if (count > INT64_MAX) {
-    TARRY_THROW(InvalidArgument, "arange", where,
+    TARRY_THROW(InvalidShape, "arange", where,
                 "from " + text(start) + " to " + text(stop) + " are more than 2^63 - 1 elements");
   }
   const Wide last = start + (count > 0 ? count - 1 : 0) * step;
   graph::ScalarCell cell;
   if (count > 0 && !(graph::to_cell(as_scalar(start), dtype, cell) && graph::to_cell(as_scalar(last), dtype, cell))) {
-    TARRY_THROW(InvalidArgument, "arange", where,
+    TARRY_THROW(InvalidValue, "arange", where,
                 text(start) + " to " + text(last) + " does not fit " + std::string(name(dtype)));
   }
   const Dims shape{static_cast<std::int64_t>(count)};
@@ -114,7 +114,7 @@ Edge spread_far(const Edge& index, double half_start, double half_step, Where wh
 Array arange_floats(double start, double stop, double step, Dtype dtype, Where where) {
   const bool far = !std::isfinite(stop - start);
   const double steps = std::ceil(far ? (stop / 2 - start / 2) / (step / 2) : (stop - start) / step);
-  if (!(steps < 9.2e18)) TARRY_THROW(InvalidArgument, "arange", where, "the range has more than 2^63 - 1 elements");
+  if (!(steps < 9.2e18)) TARRY_THROW(InvalidShape, "arange", where, "the range has more than 2^63 - 1 elements");
   const Dims shape{steps > 0 ? static_cast<std::int64_t>(steps) : 0};
   const Edge index = graph::record_iota(shape.span(), 0, where);
   const Edge e = far ? spread_far(index, start / 2, step / 2, where) : spread(index, start, step, where);
@@ -154,16 +154,16 @@ Array arange(Scalar start, Scalar stop, Scalar step, std::optional<Dtype> dtype,
   bool integers = true;
   for (const Scalar s : {start, stop, step}) {
     check_finite("arange", s, where);
-    if (s.kind() == Scalar::Kind::Bool) TARRY_THROW(InvalidArgument, "arange", where, "takes numbers, not bool");
+    if (s.kind() == Scalar::Kind::Bool) TARRY_THROW(InvalidDtype, "arange", where, "takes numbers, not bool");
     integers = integers && s.is_integer();
   }
-  if (step.to_double() == 0) TARRY_THROW(InvalidArgument, "arange", where, "step is 0");
+  if (step.to_double() == 0) TARRY_THROW(InvalidValue, "arange", where, "step is 0");
   const Dtype wanted = dtype.value_or(widest({start, stop, step}, int64));
   graph::check_available("arange", wanted, where);
-  if (wanted == bool_) TARRY_THROW(InvalidArgument, "arange", where, "makes numbers, not bool");
+  if (wanted == bool_) TARRY_THROW(InvalidDtype, "arange", where, "makes numbers, not bool");
   if (integers) return arange_integers(whole(start), whole(stop), whole(step), wanted, where);
   if (is_integral(wanted)) {
-    TARRY_THROW(InvalidArgument, "arange", where,
+    TARRY_THROW(InvalidDtype, "arange", where,
                 "floating arguments do not make " + std::string(name(wanted)) + "; convert with astype");
   }
   return arange_floats(start.to_double(), stop.to_double(), step.to_double(), wanted, where);
@@ -178,9 +178,9 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions op
   check_finite("linspace", stop, where);
   const Dtype dtype = options.dtype.value_or(widest({start, stop}, graph::context().default_float));
   graph::check_available("linspace", dtype, where);
-  if (count < 0) TARRY_THROW(InvalidArgument, "linspace", where, "count " + std::to_string(count) + " is negative");
+  if (count < 0) TARRY_THROW(InvalidValue, "linspace", where, "count " + std::to_string(count) + " is negative");
   if (!is_floating(dtype)) {
-    TARRY_THROW(InvalidArgument, "linspace", where, "dtype " + std::string(name(dtype)) + " is not floating");
+    TARRY_THROW(InvalidDtype, "linspace", where, "dtype " + std::string(name(dtype)) + " is not floating");
   }
   const support::DefaultFloatingPoint state;
   const double first = start.to_double(), last = stop.to_double();

@@ -51,7 +51,7 @@ Edge along(const char* op, const Edge& points, const Edge& y, int axis, Where wh
   const auto shape = points.node()->shape();
   const bool same = std::ranges::equal(shape, y.node()->shape());
   if (!same && (shape.size() != 1 || shape[0] != extent(y, axis))) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 Typed(points).str() + " has no point for each element of axis " + std::to_string(axis) + " of " +
                     Typed(y).str());
   }
@@ -72,7 +72,7 @@ int checked_curve(const char* op, const Edge& y, int axis, std::int64_t least, W
   const int at = graph::checked_axis(op, axis, y, where);
   if (extent(y, at) < least) {
     TARRY_THROW(
-        InvalidArgument, op, where,
+        InvalidShape, op, where,
         Typed(y).str() + " has fewer than " + std::to_string(least) + " points along axis " + std::to_string(axis));
   }
   return at;
@@ -118,7 +118,7 @@ Array interp(const Array& x, const Array& xp, const Array& fp, InterpOptions opt
   const Floats f = floats("interp", {x, xp, fp}, where);
   for (const Edge& e : {f.edges[1], f.edges[2]}) {
     if (e.node()->rank == 1 && extent(e, 0) > 0 && extent(e, 0) == extent(f.edges[1], 0)) continue;
-    TARRY_THROW(InvalidArgument, "interp", where,
+    TARRY_THROW(InvalidShape, "interp", where,
                 "points " + Typed(f.edges[1]).str() + " and values " + Typed(f.edges[2]).str() +
                     " are not of one axis and as many, at least one");
   }
@@ -187,8 +187,7 @@ TARRY_OR_OUT_OF_MEMORY("trapezoid", where)
 Array correlate(const Array& a, const Array& v, Convolution mode, Where where) try {
   for (const Edge& e : {detail::edge(a, "correlate", where), detail::edge(v, "correlate", where)}) {
     if (e.node()->rank == 1 && extent(e, 0) > 0) continue;
-    TARRY_THROW(InvalidArgument, "correlate", where,
-                Typed(e).str() + " is no sequence: one axis with elements is wanted");
+    TARRY_THROW(InvalidShape, "correlate", where, Typed(e).str() + " is no sequence: one axis with elements is wanted");
   }
   if (a.size(where) >= v.size(where)) return convolve(a, flip(v, {}, where), mode, where);
   return flip(convolve(v, flip(a, {}, where), mode, where), {}, where);  // the middle is that of the longer one

@@ -46,8 +46,8 @@ class Subscripts {
   /// The operands' axes; a label that an operand repeats is its diagonal.
   std::vector<Labelled> label(const std::vector<Edge>& operands) {
     if (operands.size() != terms_.size()) {
-      fail("name " + std::to_string(terms_.size()) + (terms_.size() == 1 ? " operand" : " operands") + ", not " +
-           std::to_string(operands.size()));
+      fail<InvalidValue>("name " + std::to_string(terms_.size()) + (terms_.size() == 1 ? " operand" : " operands") +
+                         ", not " + std::to_string(operands.size()));
     }
     std::vector<Labelled> result;
     for (std::size_t i = 0; i < operands.size(); ++i) result.push_back(label(operands[i], terms_[i]));
@@ -73,17 +73,19 @@ class Subscripts {
         continue;
       }
       const auto names = [&](const Labelled& x) { return std::ranges::find(x.labels, label) != x.labels.end(); };
-      if (std::ranges::none_of(operands, names)) fail("have '" + letter(label) + "' in the result alone");
-      if (std::ranges::count(*output_, label) > 1) fail("have '" + letter(label) + "' twice in the result");
+      if (std::ranges::none_of(operands, names)) fail<InvalidValue>("have '" + letter(label) + "' in the result alone");
+      if (std::ranges::count(*output_, label) > 1)
+        fail<InvalidValue>("have '" + letter(label) + "' twice in the result");
       result.push_back(label);
     }
     if (broadcast_rank_ > 0 && std::ranges::find(*output_, kEllipsis) == output_->end())
-      fail("leave out the axes of an ellipsis in the result");
+      fail<InvalidValue>("leave out the axes of an ellipsis in the result");
     return result;
   }
 
+  template <class Kind>
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, call_.op, call_.where,
+    TARRY_THROW(Kind, call_.op, call_.where,
                 "the subscripts \"" + std::string(text_) + "\" " + message + " (given " + call_.given + ")");
   }
 
@@ -94,8 +96,10 @@ class Subscripts {
     Labels result;
     while (!term.empty()) {
       const bool dots = term.starts_with("...");
-      if (!dots && !is_letter(term.front())) fail("have '" + std::string(1, term.front()) + "', which names no axis");
-      if (dots && std::ranges::find(result, kEllipsis) != result.end()) fail("have a second ellipsis in a term");
+      if (!dots && !is_letter(term.front()))
+        fail<InvalidValue>("have '" + std::string(1, term.front()) + "', which names no axis");
+      if (dots && std::ranges::find(result, kEllipsis) != result.end())
+        fail<InvalidValue>("have a second ellipsis in a term");
       result.push_back(dots ? kEllipsis : static_cast<int>(term.front()));
       term.remove_prefix(dots ? 3 : 1);
     }
@@ -107,8 +111,8 @@ class Subscripts {
     const bool dots = std::ranges::find(term, kEllipsis) != term.end();
     const int covered = dots ? rank - (named - 1) : 0;
     if (dots ? covered < 0 : named != rank) {
-      fail("name " + std::to_string(named - (dots ? 1 : 0)) + " axes of " + Typed(operand).str() + ", which has " +
-           std::to_string(rank));
+      fail<InvalidShape>("name " + std::to_string(named - (dots ? 1 : 0)) + " axes of " + Typed(operand).str() +
+                         ", which has " + std::to_string(rank));
     }
     broadcast_rank_ = std::max(broadcast_rank_, covered);
     Labelled x{operand, {}};
@@ -127,8 +131,8 @@ class Subscripts {
       const auto first = static_cast<int>(i), second = static_cast<int>(again - x.labels.begin());
       const auto shape = x.x.node()->shape();
       if (shape[i] != shape[static_cast<std::size_t>(second)]) {
-        fail("have '" + letter(label) + "' twice in a term, for axes of " + std::to_string(shape[i]) + " and " +
-             std::to_string(shape[static_cast<std::size_t>(second)]) + " elements");
+        fail<InvalidShape>("have '" + letter(label) + "' twice in a term, for axes of " + std::to_string(shape[i]) +
+                           " and " + std::to_string(shape[static_cast<std::size_t>(second)]) + " elements");
       }
       x.x = diagonal_of(x.x, first, second, 0, call_.where);
       x.labels.erase(again);
@@ -165,7 +169,7 @@ Edge einstein_sum(std::string_view subscripts, std::span<const Array> arrays, Wh
   const std::vector<Labelled> operands = parsed.label(promoted_operands("einsum", arrays, where));
   for (std::size_t i = 0; i < operands.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (!broadcast_by_label(operands[j], operands[i])) parsed.fail("give one axis two extents");
+      if (!broadcast_by_label(operands[j], operands[i])) parsed.fail<InvalidShape>("give one axis two extents");
   return summed_products(call, operands, parsed.output(operands));
 }
 

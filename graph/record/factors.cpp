@@ -31,7 +31,7 @@ class Matrices {
     const std::span<const std::int64_t> shape = x_.node()->shape();
     n = shape.back();
     if (shape[shape.size() - 2] != n)
-      TARRY_THROW(InvalidArgument, std::string(called), where, Typed(x_).str() + " is no stack of square matrices");
+      TARRY_THROW(InvalidShape, std::string(called), where, Typed(x_).str() + " is no stack of square matrices");
     front = Dims(shape.first(shape.size() - 2));
   }
 
@@ -95,7 +95,7 @@ Array solve(const Array& a, const Array& b, Where where) try {
   m.set_dtype(graph::statistic_dtype(graph::common_dtype("solve", both, where)));
   const bool vector = right.node()->rank == 1;
   const auto misfit = [&] {
-    TARRY_THROW(InvalidArgument, "solve", where,
+    TARRY_THROW(InvalidShape, "solve", where,
                 graph::list_arrays(both) + " do not fit: the right side is (n), or (..., n, m), with the matrices' n");
   };
   if (right.node()->rank == 0) misfit();

@@ -43,7 +43,7 @@ Typed named(const IndexingCall& call, const Edge& x) { return call.of_user != nu
 void check_extent(const IndexingCall& call, const Edge& x, int axis, std::int64_t extent,
                   std::span<const std::int64_t> shape) {
   if (extent > 0 || element_count(shape) == 0) return;
-  TARRY_THROW(InvalidArgument, call.op(), call.where,
+  TARRY_THROW(OutOfRange, call.op(), call.where,
               "axis " + std::to_string(axis) + " of " + named(call, x).str() + " has no elements to take");
 }
 
@@ -76,7 +76,7 @@ Edge gather_axis(const std::string& op, const Edge& x, int axis, const Edge& ind
     if (d != axis) shape.push_back(source[static_cast<std::size_t>(d)]);
   check_shape(op, {x.node()->dtype, shape.span()}, where);
   if (shape.size() + std::max(wanted.size(), 1) > kMaxRank) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 "indices of " + Typed(index).str() + " for " + Typed(x).str() + " would give more than " +
                     std::to_string(kMaxRank) + " axes");
   }
@@ -117,7 +117,7 @@ Dims common_shape(const IndexingCall& call, std::span<const Edge> arrays) {
 void check_indices(const IndexingCall& call, const Edge& indices) {
   const Dtype dtype = indices.node()->dtype;
   if (is_integral(dtype) && dtype != bool_) return;
-  TARRY_THROW(InvalidArgument, call.op(), call.where,
+  TARRY_THROW(InvalidDtype, call.op(), call.where,
               "indices are integers, not " + Typed(indices).str() + "; convert with astype first");
 }
 
@@ -201,7 +201,7 @@ Edge record_taken_along(const IndexingCall& call, const Edge& x, const Edge& ind
     shape[d] = of_x[d] = source[d] == 1 ? wanted[d] : source[d];
   }
   if (!fits) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 "indices of " + Typed(indices).str() + " do not fit " + named(call, x).str() + " along axis " +
                     std::to_string(along) + ": the other extents are equal or 1");
   }

@@ -44,15 +44,15 @@ Spacing spacing(const char* op, Scalar start, Scalar stop, std::int64_t count, L
   std::optional<Dtype> widest;
   for (const Scalar s : {start, stop}) {
     if (!std::isfinite(s.to_double()))
-      TARRY_THROW(InvalidArgument, op, where, "takes finite numbers, not " + graph::to_string(s));
+      TARRY_THROW(InvalidValue, op, where, "takes finite numbers, not " + graph::to_string(s));
     if (s.kind() == Scalar::Kind::Float)
       widest = *graph::promote(widest.value_or(s.default_dtype()), s.default_dtype());
   }
   const Dtype dtype = options.dtype.value_or(widest.value_or(graph::context().default_float));
   graph::check_available(op, dtype, where);
-  if (count < 0) TARRY_THROW(InvalidArgument, op, where, "count " + std::to_string(count) + " is negative");
+  if (count < 0) TARRY_THROW(InvalidValue, op, where, "count " + std::to_string(count) + " is negative");
   if (!is_floating(dtype))
-    TARRY_THROW(InvalidArgument, op, where, "dtype " + std::string(name(dtype)) + " is not floating");
+    TARRY_THROW(InvalidDtype, op, where, "dtype " + std::string(name(dtype)) + " is not floating");
   const std::int64_t intervals = std::max<std::int64_t>(options.endpoint ? count - 1 : count, 1);
   const Edge index = graph::record_iota(Dims{count}.span(), 0, where);
   const Edge wide = graph::record_cast(index, float64, where);
@@ -91,11 +91,11 @@ std::vector<Array> meshgrid(std::span<const Array> arrays, GridOrder order, Wher
   const int rank = static_cast<int>(edges.size());
   for (const Edge& e : edges) {
     if (e.node()->rank > 1)
-      TARRY_THROW(InvalidArgument, "meshgrid", where,
+      TARRY_THROW(InvalidShape, "meshgrid", where,
                   graph::Typed(e).str() + " has several axes: coordinates along one are wanted");
   }
   if (rank > graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, "meshgrid", where,
+    TARRY_THROW(InvalidShape, "meshgrid", where,
                 std::to_string(rank) + " arrays, the first of them " + graph::Typed(edges.front()).str() +
                     ", would give more than " + std::to_string(graph::kMaxRank) + " axes");
   }
@@ -119,7 +119,7 @@ Array logspace(Scalar start, Scalar stop, std::int64_t count, LogspaceOptions op
   const LinspaceOptions spaced{.endpoint = options.endpoint, .dtype = options.dtype};
   const Spacing s = spacing("logspace", start, stop, count, spaced, where);
   if (!(options.base > 0) || !std::isfinite(options.base)) {
-    TARRY_THROW(InvalidArgument, "logspace", where,
+    TARRY_THROW(InvalidValue, "logspace", where,
                 "base " + graph::to_string(Scalar(options.base)) + " is no positive finite number");
   }
   const Array exponents =
@@ -135,7 +135,7 @@ Array geomspace(Scalar start, Scalar stop, std::int64_t count, LinspaceOptions o
   const Spacing s = spacing("geomspace", start, stop, count, options, where);
   const double first = start.to_double(), last = stop.to_double();
   if (first == 0 || last == 0 || std::signbit(first) != std::signbit(last)) {
-    TARRY_THROW(InvalidArgument, "geomspace", where,
+    TARRY_THROW(InvalidValue, "geomspace", where,
                 "from " + graph::to_string(start) + " to " + graph::to_string(stop) +
                     ": numbers of one sign are wanted, and no zero");
   }

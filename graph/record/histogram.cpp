@@ -29,8 +29,9 @@ class Binning {
       : called_(called), x_(detail::edge(x, called, where)), where_(where) {}
 
   [[nodiscard]] const Edge& x() const { return x_; }
+  template <class Kind>
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), where_, message + " (given " + Typed(x_).str() + ")");
+    TARRY_THROW(Kind, std::string(called_), where_, message + " (given " + Typed(x_).str() + ")");
   }
   [[nodiscard]] Edge edge(const Array& x) const { return detail::edge(x, called_, where_); }
   [[nodiscard]] Operand on(const Array& x) const { return {x, where_}; }
@@ -51,10 +52,10 @@ class Binning {
   void check_edges(const Array& edges) const {
     const Edge e = edge(edges);
     if (e.node()->rank != 1 || e.node()->shape()[0] < 2)
-      fail("edges have one dimension and two elements at least, not " + Typed(e).str());
+      fail<InvalidShape>("edges have one dimension and two elements at least, not " + Typed(e).str());
     const std::int64_t bins = e.node()->shape()[0] - 1;
     const Array ascends = all(less_equal(on(part(edges, 0, bins)), on(part(edges, 1, bins))), {}, {}, where_);
-    if (!ascends.item<bool>(where_)) fail("edges ascend, and none is NaN");
+    if (!ascends.item<bool>(where_)) fail<InvalidValue>("edges ascend, and none is NaN");
   }
 
   /// The bins of elements between edges, int64; what is in none has another number than a bin.
@@ -116,7 +117,7 @@ class Binning {
     if (!weights.is_defined()) return;
     const Edge w = edge(weights);
     if (!std::ranges::equal(w.node()->shape(), x.node()->shape()))
-      fail("weights of " + Typed(w).str() + " do not stand beside " + Typed(x).str());
+      fail<InvalidShape>("weights of " + Typed(w).str() + " do not stand beside " + Typed(x).str());
   }
 
   /// Weights in one dimension, undefined where there are none.
@@ -141,7 +142,8 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
     high = most.item<double>(where);
   }
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
-    b.fail("the range from " + std::to_string(low) + " to " + std::to_string(high) + " is not finite or descends");
+    b.fail<InvalidValue>("the range from " + std::to_string(low) + " to " + std::to_string(high) +
+                         " is not finite or descends");
   if (low == high) return {low - 0.5, high + 0.5};
   return {low, high};
 }
@@ -151,16 +153,18 @@ std::pair<double, double> range_of(const Binning& b, const Array& flat, const Hi
 Array bincount(const Array& x, const BincountOptions& options, Where where) try {
   const Binning b("bincount", x, where);
   const Edge& e = b.x();
-  if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
-    b.fail("takes integers of one dimension, not " + Typed(e).str());
-  if (options.minlength < 0) b.fail("minlength is " + std::to_string(options.minlength) + ", not negative");
+  const std::string misfit = "takes integers of one dimension, not " + Typed(e).str();
+  if (!is_integral(e.node()->dtype) || e.node()->dtype == bool_) b.fail<InvalidDtype>(misfit);
+  if (e.node()->rank != 1) b.fail<InvalidShape>(misfit);
+  if (options.minlength < 0)
+    b.fail<InvalidValue>("minlength is " + std::to_string(options.minlength) + ", not negative");
   b.check_weights(options.weights, e);
   std::int64_t bins = options.minlength;
   if (e.node()->shape()[0] > 0) {
     const auto [smallest, largest] = graph::evaluated_extremes(x, int64, where);
     const auto least = smallest.item<std::int64_t>(where), most = largest.item<std::int64_t>(where);
     if (least < 0 || most < 0)
-      b.fail("elements are not negative and within int64; the smallest is " + std::to_string(least));
+      b.fail<InvalidValue>("elements are not negative and within int64; the smallest is " + std::to_string(least));
     bins = std::max(bins, most + 1);
   }
   return b.counted_inside(astype(x, int64, where), bins, options.weights);
@@ -170,7 +174,7 @@ TARRY_OR_OUT_OF_MEMORY("bincount", where)
 Array digitize(const Array& x, const Array& edges, DigitizeOptions options, Where where) try {
   const Binning b("digitize", x, where);
   const Edge e = b.edge(edges);
-  if (e.node()->rank != 1) b.fail("edges have one dimension, not " + Typed(e).str());
+  if (e.node()->rank != 1) b.fail<InvalidShape>("edges have one dimension, not " + Typed(e).str());
   const SearchOptions search{.side = options.right ? Side::Left : Side::Right};
   const std::int64_t count = e.node()->shape()[0];
   const bool falls =
@@ -185,7 +189,7 @@ Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& o
   const Binning b("histogram", x, where);
   const Edge& e = b.x();
   const graph::PlacedLike placed(e);
-  if (bins < 1) b.fail("there are no " + std::to_string(bins) + " bins");
+  if (bins < 1) b.fail<InvalidValue>("there are no " + std::to_string(bins) + " bins");
   b.check_weights(options.weights, e);
   const Array flat = b.flat(x);
   const auto [low, high] = range_of(b, flat, options, where);
@@ -212,7 +216,8 @@ HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, const H
   const Binning b("histogramdd", x, where);
   const Edge& e = b.x();
   if (edges.empty() || e.node()->rank != 2 || e.node()->shape()[1] != static_cast<std::int64_t>(edges.size()))
-    b.fail(Typed(e).str() + " has not a column for each of " + std::to_string(edges.size()) + " arrays of edges");
+    b.fail<InvalidShape>(Typed(e).str() + " has not a column for each of " + std::to_string(edges.size()) +
+                         " arrays of edges");
   const std::int64_t rows = e.node()->shape()[0];
   std::vector<std::int64_t> shape;
   for (const Array& one : edges) {
@@ -236,7 +241,7 @@ HistogramDd histogramdd(const Array& x, const std::vector<Array>& edges, const H
   if (options.weights.is_defined()) {
     const Edge w = b.edge(options.weights);
     if (w.node()->rank != 1 || w.node()->shape()[0] != rows)
-      b.fail("weights of " + Typed(w).str() + " do not stand beside " + std::to_string(rows) + " rows");
+      b.fail<InvalidShape>("weights of " + Typed(w).str() + " do not stand beside " + std::to_string(rows) + " rows");
   }
   const Array counts = reshape(b.counted(place, graph::element_count(shape), options.weights), shape, where);
   return {options.density ? b.density(counts, edges) : counts, edges};

@@ -36,15 +36,16 @@ struct IndexCall {
   const Edge* beside = nullptr;
 };
 
+template <class Kind>
 [[noreturn]] void fail(const IndexCall& call, const std::string& message) {
-  TARRY_THROW(InvalidArgument, call.op, call.where, message);
+  TARRY_THROW(Kind, call.op, call.where, message);
 }
 
 std::int64_t checked_at(const IndexCall& call, std::int64_t at, int axis) {
   const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   if (at < -extent || at >= extent) {
-    fail(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) + " of extent " +
-                   std::to_string(extent) + " in " + call.x.str());
+    fail<OutOfRange>(call, "index " + std::to_string(at) + " is out of range for axis " + std::to_string(axis) +
+                               " of extent " + std::to_string(extent) + " in " + call.x.str());
   }
   return at < 0 ? at + extent : at;
 }
@@ -62,7 +63,7 @@ Positions slice_range(const IndexCall& call, const Slice& s, int axis) {
   const std::int64_t extent = call.x.shape[static_cast<std::size_t>(axis)];
   const std::int64_t step = std::max(s.step.value().value_or(1), -INT64_MAX);
   if (step == 0) {
-    fail(call, "the slice of axis " + std::to_string(axis) + " of " + call.x.str() + " has step 0");
+    fail<InvalidValue>(call, "the slice of axis " + std::to_string(axis) + " of " + call.x.str() + " has step 0");
   }
   if (step == 1) return cut(s, extent);
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = extent + lowest;
@@ -82,7 +83,7 @@ class PartBuilder {
   void run(std::span<const Index> indices) {
     const int rank = static_cast<int>(call_.x.shape.size());
     if (indices.size() > call_.x.shape.size() && named(indices) > rank) {
-      fail(call_, std::to_string(named(indices)) + " indices are too many for " + call_.x.str());
+      fail<OutOfRange>(call_, std::to_string(named(indices)) + " indices are too many for " + call_.x.str());
     }
     bool spread = false;
     for (const Index& i : indices) {
@@ -91,7 +92,7 @@ class PartBuilder {
         continue;
       }
       note_between();
-      if (spread) fail(call_, "an ellipsis may stand once, for the axes of " + call_.x.str());
+      if (spread) fail<OutOfRange>(call_, "an ellipsis may stand once, for the axes of " + call_.x.str());
       spread = true;
       for (auto left = rank - named(indices); left > 0; --left) keep(whole());
     }
@@ -140,8 +141,8 @@ class PartBuilder {
   void add_mask(const Edge& mask) {
     const auto shape = mask.node()->shape(), of_x = call_.x.shape.subspan(static_cast<std::size_t>(axis()));
     if (shape.empty() || shape.size() > of_x.size() || !std::ranges::equal(shape, of_x.first(shape.size()))) {
-      fail(call_, "a mask of " + Typed(mask).str() + " does not fit axis " + std::to_string(axis()) + " of " +
-                      call_.x.str() + " and those behind it");
+      fail<OutOfRange>(call_, "a mask of " + Typed(mask).str() + " does not fit axis " + std::to_string(axis()) +
+                                  " of " + call_.x.str() + " and those behind it");
     }
     Edge numbers = record_true_places(call_.op, mask, call_.beside, call_.where);
     part_.gathered.push_back({part_.shape.size(), axis(), std::move(numbers), mask.node()->rank});
@@ -165,7 +166,8 @@ class PartBuilder {
 
   void grow(std::int64_t extent) {
     if (part_.shape.size() == kMaxRank) {
-      fail(call_, "of " + call_.x.str() + " the result would have more than " + std::to_string(kMaxRank) + " axes");
+      fail<InvalidShape>(
+          call_, "of " + call_.x.str() + " the result would have more than " + std::to_string(kMaxRank) + " axes");
     }
     part_.shape.push_back(extent);
   }
@@ -298,7 +300,7 @@ Edge scattered(const char* op, Write write, const Edge& x, const Part& part, con
   Dims shape(rows.node()->shape());
   if (shape.size() + axes > kMaxRank) {
     TARRY_THROW(
-        InvalidArgument, op, where,
+        InvalidShape, op, where,
         "what the indices name in " + Typed(x).str() + " would have more than " + std::to_string(kMaxRank) + " axes");
   }
   for (const std::int64_t extent : x.node()->shape().last(static_cast<std::size_t>(axes))) shape.push_back(extent);
@@ -369,7 +371,7 @@ TARRY_OR_OUT_OF_MEMORY("index", indices[0].where())
 
 RowIterator Array::begin(Where where) const {
   if (const graph::Edge e = detail::edge(*this, "index", where); e.node()->rank == 0) {
-    TARRY_THROW(InvalidArgument, "index", where, graph::Typed(e).str() + " is 0-d: there are no rows to go through");
+    TARRY_THROW(InvalidShape, "index", where, graph::Typed(e).str() + " is 0-d: there are no rows to go through");
   }
   return {*this, 0, where};
 }

@@ -56,7 +56,7 @@ std::vector<Edge> promoted(const char* op, std::span<const Array> arrays, Where 
 }
 
 [[noreturn]] void throw_mismatch(const char* op, const Edge& a, const Edge& b, Where where) {
-  TARRY_THROW(InvalidArgument, op, where,
+  TARRY_THROW(InvalidShape, op, where,
               Typed(a).str() + " and " + Typed(b).str() +
                   " do not go together: all axes but the joined one are equal, and expand_dims adds one");
 }
@@ -71,7 +71,7 @@ void check_parts(const char* op, std::span<const Edge> parts, int axis, Where wh
     shape[axis] = whole[axis];
     if (!(shape == whole)) throw_mismatch(op, parts.front(), p, where);
     if (__builtin_add_overflow(whole[axis], extent, &whole[axis])) {
-      TARRY_THROW(InvalidArgument, op, where,
+      TARRY_THROW(InvalidShape, op, where,
                   "the parts, " + Typed(parts.front()).str() +
                       " and others, have more than 2^63 - 1 elements along axis " + std::to_string(axis));
     }
@@ -112,7 +112,7 @@ Array concat(std::span<const Array> arrays, std::optional<int> axis, Where where
     return detail::wrap(graph::concatenated("concat", std::move(parts), 0, where));
   }
   if (parts.front().node()->rank == 0) {
-    TARRY_THROW(InvalidArgument, "concat", where,
+    TARRY_THROW(InvalidShape, "concat", where,
                 graph::Typed(parts.front()).str() + " is 0-d: there is no axis to join along; stack makes one");
   }
   const int along = graph::checked_axis("concat", *axis, parts.front(), where);
@@ -127,7 +127,7 @@ Array stack(std::span<const Array> arrays, int axis, Where where) try {
     if (!std::ranges::equal(p.node()->shape(), wider.span())) graph::throw_mismatch("stack", parts.front(), p, where);
   }
   if (wider.size() == graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, "stack", where,
+    TARRY_THROW(InvalidShape, "stack", where,
                 graph::Typed(parts.front()).str() + " has the highest rank already, " + std::to_string(wider.size()));
   }
   wider.push_back(1);
@@ -154,7 +154,7 @@ TARRY_OR_OUT_OF_MEMORY("roll", where)
 Array roll(const Array& x, std::span<const std::int64_t> shifts, const Axes& axes, Where where) try {
   Edge e = detail::edge(x, "roll", where);
   if (shifts.size() != axes.vector().size()) {
-    TARRY_THROW(InvalidArgument, "roll", where,
+    TARRY_THROW(InvalidValue, "roll", where,
                 std::to_string(shifts.size()) + " shifts for " + std::to_string(axes.vector().size()) + " axes of " +
                     graph::Typed(e).str());
   }

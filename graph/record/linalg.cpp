@@ -23,12 +23,13 @@ class Product {
                                     detail::argument({b, where}, "matmul", where)};
     const Dtype dtype = graph::common_dtype("matmul", both, where);
     operands_ = graph::list_arrays(both);
-    if (dtype == bool_) fail("takes numbers, not bool; convert with astype first (given " + operands_ + ")");
+    if (dtype == bool_)
+      fail<InvalidDtype>("takes numbers, not bool; convert with astype first (given " + operands_ + ")");
     (void)graph::combine(both[0].edge.node()->device, both[1].edge.node()->device, "matmul", where, both);
     a_ = astype(a, dtype, where);
     b_ = astype(b, dtype, where);
     if (a.ndim(where) == 0 || b.ndim(where) == 0)
-      fail(operands_ + " do not multiply: an array of no dimensions is no matrix");
+      fail<InvalidShape>(operands_ + " do not multiply: an array of no dimensions is no matrix");
     row_ = a.ndim(where) == 1;
     column_ = b.ndim(where) == 1;
     if (row_) a_ = expand_dims(a_, 0, where);
@@ -37,8 +38,8 @@ class Product {
     k_ = extent(a_, -1);
     n_ = extent(b_, -1);
     if (extent(b_, -2) != k_)
-      fail(operands_ + " do not multiply: rows of " + std::to_string(k_) + " meet columns of " +
-           std::to_string(extent(b_, -2)));
+      fail<InvalidShape>(operands_ + " do not multiply: rows of " + std::to_string(k_) + " meet columns of " +
+                         std::to_string(extent(b_, -2)));
     find_front();
   }
 
@@ -49,7 +50,10 @@ class Product {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { TARRY_THROW(InvalidArgument, "matmul", where_, message); }
+  template <class Kind>
+  [[noreturn]] void fail(const std::string& message) const {
+    TARRY_THROW(Kind, "matmul", where_, message);
+  }
 
   [[nodiscard]] std::int64_t extent(const Array& x, int axis) const {
     const Shape shape = x.shape(where_);
@@ -74,7 +78,7 @@ class Product {
       for (std::size_t d = 0; d < side.size(); ++d) {
         std::int64_t& to = front_[front_.size() - side.size() + d];
         if (to != 1 && side[d] != 1 && to != side[d])
-          fail(operands_ + " do not multiply: the dimensions in front of the matrices do not broadcast");
+          fail<InvalidShape>(operands_ + " do not multiply: the dimensions in front of the matrices do not broadcast");
         if (side[d] != 1) to = side[d];
       }
     }

@@ -52,13 +52,13 @@ class LoopRecorder {
     find_length();
     std::size_t tries = 0;  // a carry is broadcast by another one, which is broadcast by the next
     while (!call_body())
-      if (++tries == inits_.size() + 2) refuse(where_, "the carries grow from level to level");
+      if (++tries == inits_.size() + 2) refuse<InvalidShape>(where_, "the carries grow from level to level");
     const Body body(level_.node(), made());
     const bool given_inside = is_inside(inits_) || is_inside(xs_);
     if (body.reads_lost() || (given_inside && (Body(nullptr, inits_).reads_lost() || Body(nullptr, xs_).reads_lost())))
-      refuse(where_, "the body uses a value of the body of another loop");
+      refuse<InvalidArgument>(where_, "the body uses a value of the body of another loop");
     inside_ = given_inside || body.reads_outside();
-    if (nexts_.empty() && ys_.empty()) refuse(where_, "the body returns nothing");
+    if (nexts_.empty() && ys_.empty()) refuse<InvalidArgument>(where_, "the body returns nothing");
     if (body.mixing() != nullptr) {
       check_shapes(*body.mixing());
       if (std::optional<Scanned> whole = by_components(body)) return *std::move(whole);
@@ -70,8 +70,9 @@ class LoopRecorder {
   }
 
  private:
+  template <class Kind>
   [[noreturn]] void refuse(Where where, const std::string& why) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), where, why);
+    TARRY_THROW(Kind, std::string(called_), where, why);
   }
 
   [[nodiscard]] std::vector<Edge> edges(std::span<const Array> arrays, Where where) const {
@@ -84,10 +85,11 @@ class LoopRecorder {
       axes_.push_back(graph::checked_axis(called_, options_.axis, x, where_));
       const std::int64_t extent = x.node()->shape()[static_cast<std::size_t>(axes_.back())];
       if (count_ >= 0 && count_ != extent)
-        refuse(where_, fmt::format("{} has {} levels along axis {}, not {}", typed(x), extent, axes_.back(), count_));
+        refuse<InvalidShape>(
+            where_, fmt::format("{} has {} levels along axis {}, not {}", typed(x), extent, axes_.back(), count_));
       count_ = extent;
     }
-    if (count_ < 0) refuse(where_, "how many levels? pass {.length = ...} where there are no xs");
+    if (count_ < 0) refuse<InvalidValue>(where_, "how many levels? pass {.length = ...} where there are no xs");
   }
 
   /// A node of the loop.
@@ -135,7 +137,8 @@ class LoopRecorder {
     if (condition_ != nullptr) goes_on_ = checked_condition((*condition_)(carries));
     const Scanned step = body_(carries, xs);
     if (step.carries.size() != inits_.size())
-      refuse(where_, fmt::format("the body returns {} carries, and is given {}", step.carries.size(), inits_.size()));
+      refuse<InvalidArgument>(
+          where_, fmt::format("the body returns {} carries, and is given {}", step.carries.size(), inits_.size()));
     nexts_.clear();
     ys_.clear();
     for (const Array& c : step.carries) nexts_.push_back(detail::defined_edge(c, called_, where_));
@@ -147,7 +150,7 @@ class LoopRecorder {
 
   [[nodiscard]] Edge checked_condition(const Array& condition) const {
     Edge e = detail::defined_edge(condition, called_, where_);
-    if (e.node()->dtype != bool_) refuse(where_, fmt::format("the condition is {}, not bool", typed(e)));
+    if (e.node()->dtype != bool_) refuse<InvalidDtype>(where_, fmt::format("the condition is {}, not bool", typed(e)));
     return e;
   }
 
@@ -155,8 +158,8 @@ class LoopRecorder {
   bool fit(std::size_t k) {
     Edge &init = inits_[k], &next = nexts_[k];
     if (next.node()->dtype != init.node()->dtype)
-      refuse(where_, fmt::format("carry {} is {} and becomes {}; convert one of them with astype", k, typed(init),
-                                 typed(next)));
+      refuse<InvalidDtype>(where_, fmt::format("carry {} is {} and becomes {}; convert one of them with astype", k,
+                                               typed(init), typed(next)));
     const Dims both = graph::broadcast_shape(called_, std::vector<Edge>{init, next}, where_);
     next = graph::to_shape(next, both.span(), where_);
     if (goes_on_) next = graph::chosen(goes_on_, next, carries_[k], where_);
@@ -175,10 +178,12 @@ class LoopRecorder {
     lanes_ = graph::broadcast_shape(called_, all, where_);
     const int rank = lanes_.size() + 1;
     if (rank > graph::kMaxRank)
-      refuse(where_, fmt::format("lanes and levels have {} dimensions, more than {}", rank, graph::kMaxRank));
+      refuse<InvalidShape>(where_,
+                           fmt::format("lanes and levels have {} dimensions, more than {}", rank, graph::kMaxRank));
     axis_ = options_.axis < 0 ? options_.axis + rank : options_.axis;
     if (axis_ < 0 || axis_ >= rank)
-      refuse(where_, fmt::format("axis {} is out of range for results of {} dimensions", options_.axis, rank));
+      refuse<OutOfRange>(where_,
+                         fmt::format("axis {} is out of range for results of {} dimensions", options_.axis, rank));
   }
 
   /// All that the body makes: the next carries, ys, and whether it goes on.
@@ -193,8 +198,9 @@ class LoopRecorder {
   void check_shapes(const Node& mixing) const {
     for (std::size_t k = 0; k < inits_.size(); ++k)
       if (!std::ranges::equal(asked_[k].node()->shape(), inits_[k].node()->shape()))
-        refuse(where_, fmt::format("carry {} is {} and becomes {}: beside {} (at {}) a carry keeps its shape", k,
-                                   typed(asked_[k]), typed(inits_[k]), name(mixing.op), mixing.where().str()));
+        refuse<InvalidShape>(where_,
+                             fmt::format("carry {} is {} and becomes {}: beside {} (at {}) a carry keeps its shape", k,
+                                         typed(asked_[k]), typed(inits_[k]), name(mixing.op), mixing.where().str()));
   }
 
   static bool is_inside(std::span<const Edge> edges) {
@@ -312,8 +318,8 @@ class LoopRecorder {
   /// y of one level along an axis of levels.
   [[nodiscard]] Edge with_levels(const Edge& y, int axis) const {
     if (y.node()->rank == graph::kMaxRank)
-      refuse(where_,
-             fmt::format("ys and levels have {} dimensions, more than {}", y.node()->rank + 1, graph::kMaxRank));
+      refuse<InvalidShape>(
+          where_, fmt::format("ys and levels have {} dimensions, more than {}", y.node()->rank + 1, graph::kMaxRank));
     return graph::with_axis(y, axis, where_);
   }
 
@@ -321,9 +327,10 @@ class LoopRecorder {
   /// rounds in vain than a quarter of those that were needed.
   [[nodiscard]] Scanned by_rounds(const Body& body) const {
     if (inside_ || std::ranges::any_of(inits_, [](const Edge& e) { return e.node()->traced != 0; }))
-      refuse(where_, fmt::format("{} of the state ({}) makes this a loop that runs when it is recorded, and here the "
-                                 "state has no values yet",
-                                 name(body.mixing()->op), body.mixing()->where().str()));
+      refuse<InvalidArgument>(
+          where_, fmt::format("{} of the state ({}) makes this a loop that runs when it is recorded, and here the "
+                              "state has no values yet",
+                              name(body.mixing()->op), body.mixing()->where().str()));
     constexpr std::int64_t kMostAtOnce = 16, kInVain = 4;
     const Body condition(level_.node(), std::vector<Edge>{goes_on_});
     std::vector<Edge> state = inits_;
@@ -433,7 +440,7 @@ TARRY_OR_OUT_OF_MEMORY("scan", where)
 
 std::vector<Array> detail::while_loop(const LoopCondition& condition, const LoopStep& body, std::span<const Array> init,
                                       WhileOptions options, Where where) try {
-  if (options.limit < 0) TARRY_THROW(InvalidArgument, "while_loop", where, fmt::format("{} rounds", options.limit));
+  if (options.limit < 0) TARRY_THROW(InvalidValue, "while_loop", where, fmt::format("{} rounds", options.limit));
   const ScanBody step = [&](std::span<const Array> carries, std::span<const Array>) {
     return Scanned{body(carries), {}};
   };

@@ -83,7 +83,7 @@ Edge record_masked_write(std::string_view op, Write write, const Edge& x, const 
   const bool fits = broadcasts(extents, shape);
   const bool leads = depth > 0 && depth <= shape.size() && std::ranges::equal(extents, shape.first(depth));
   if (!fits && !leads) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(OutOfRange, std::string(op), where,
                 "a mask of " + Typed(mask).str() + " does not broadcast to " + Typed(x).str());
   }
   const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
@@ -110,7 +110,7 @@ namespace {
 std::vector<Array> coordinates(const Array& x, const char* op, Where where) {
   const Edge given = detail::edge(x, op, where);
   if (given.node()->rank == 0) {
-    TARRY_THROW(InvalidArgument, op, where, Typed(given).str() + " is 0-d: its elements have no coordinates");
+    TARRY_THROW(InvalidShape, op, where, Typed(given).str() + " is 0-d: its elements have no coordinates");
   }
   std::vector<Array> arrays;
   for (Edge& e : record_coordinates(op, given, where)) arrays.push_back(detail::wrap(std::move(e)));
@@ -125,7 +125,7 @@ Edge compressed(const Array& condition, const Array& x, std::optional<int> axis,
   const int along = checked_axis(op, axis.value_or(0), from, where);
   const std::int64_t extent = from.node()->shape()[static_cast<std::size_t>(along)];
   if (chosen.node()->rank != 1 || chosen.node()->shape()[0] > extent) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(OutOfRange, op, where,
                 "a condition of " + Typed(chosen).str() + " does not fit axis " + std::to_string(along) + " of " +
                     Typed(from).str() + ": it is 1-d and no longer");
   }

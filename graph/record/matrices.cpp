@@ -29,7 +29,7 @@ std::pair<int, int> two_axes(const char* op, const Edge& x, int first, int secon
   graph::check_rank(op, x, 2, where);
   const int a = graph::checked_axis(op, first, x, where), b = graph::checked_axis(op, second, x, where);
   if (a == b) {
-    TARRY_THROW(InvalidArgument, op, where, "axis " + std::to_string(first) + " is named twice for " + Typed(x).str());
+    TARRY_THROW(InvalidValue, op, where, "axis " + std::to_string(first) + " is named twice for " + Typed(x).str());
   }
   return {a, b};
 }
@@ -71,7 +71,7 @@ Array trace(const Array& x, TraceOptions options, Where where) try {
   const auto [first, second] = two_axes("trace", e, -2, -1, where);
   const Array on_it = detail::wrap(graph::diagonal_of(e, first, second, options.offset, where));
   if (options.dtype == bool_) {
-    TARRY_THROW(InvalidArgument, "trace", where, "cannot compute " + Typed(e).str() + " in bool; see any and all");
+    TARRY_THROW(InvalidDtype, "trace", where, "cannot compute " + Typed(e).str() + " in bool; see any and all");
   }
   return sum(on_it, -1, {.dtype = options.dtype}, where);
 }
@@ -81,7 +81,7 @@ Array vector_norm(const Array& x, const Axes& axes, NormOptions options, Where w
   Reduced r = graph::prepare_reduction("vector_norm", detail::edge(x, "vector_norm", where), axes, where);
   graph::check_numbers("vector_norm", r, where);
   if (std::isnan(options.ord)) {
-    TARRY_THROW(InvalidArgument, "vector_norm", where, "ord is NaN (given " + Typed(r.x).str() + ")");
+    TARRY_THROW(InvalidValue, "vector_norm", where, "ord is NaN (given " + Typed(r.x).str() + ")");
   }
   if (std::isinf(options.ord)) graph::check_not_empty("vector_norm", r, where);
   const Dtype given = r.x.node()->dtype, dtype = is_floating(given) ? given : graph::fractional(given);
@@ -119,7 +119,7 @@ Array kron(const Array& a, const Array& b, Where where) try {
   const int rank = std::max(edges[0].node()->rank, edges[1].node()->rank);
   const Edge left = with_leading_ones(edges[0], rank, where), right = with_leading_ones(edges[1], rank, where);
   if (2 * rank > graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, "kron", where,
+    TARRY_THROW(InvalidShape, "kron", where,
                 "the blocks of " + Typed(edges[0]).str() + " and " + Typed(edges[1]).str() + " have more than " +
                     std::to_string(graph::kMaxRank) + " axes");
   }
@@ -151,14 +151,14 @@ Array cross(const Array& a, const Array& b, int axis, Where where) try {
     Edge& e = edges[i];
     const int along = graph::checked_axis("cross", axis, e, where);
     if (e.node()->shape()[static_cast<std::size_t>(along)] != 3) {
-      TARRY_THROW(InvalidArgument, "cross", where,
+      TARRY_THROW(InvalidShape, "cross", where,
                   "axis " + std::to_string(axis) + " of " + Typed(e).str() + " has not 3 elements");
     }
     vectors.push_back(graph::vectors_along(e, along));
     for (std::int64_t k = 0; k < 3; ++k) parts[i].push_back(graph::part_at(e, along, k, where));
   }
   if (!graph::broadcast_by_label(vectors[0], vectors[1])) {
-    TARRY_THROW(InvalidArgument, "cross", where,
+    TARRY_THROW(InvalidShape, "cross", where,
                 Typed(edges[0]).str() + " and " + Typed(edges[1]).str() + " do not broadcast but for axis " +
                     std::to_string(axis));
   }
@@ -183,7 +183,7 @@ Array matrix_power(const Array& x, std::int64_t n, Where where) try {
   const auto shape = e.node()->shape();
   graph::check_number("matrix_power", e, where);
   if (shape[static_cast<std::size_t>(rows)] != shape[static_cast<std::size_t>(columns)])
-    TARRY_THROW(InvalidArgument, "matrix_power", where, Typed(e).str() + " has matrices that are not square");
+    TARRY_THROW(InvalidShape, "matrix_power", where, Typed(e).str() + " has matrices that are not square");
   if (n < 0) {
     const Array inverse = linalg::inv(x, where);
     if (n == -1) return inverse;

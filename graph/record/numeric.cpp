@@ -48,7 +48,7 @@ Two pair(const char* op, const Operand& left, const Operand& right, bool fractio
   const Argument given[] = {detail::argument(left, op, where), detail::argument(right, op, where)};
   Dtype dtype = graph::common_dtype(op, given, where);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, op, where, "takes numbers, not bool; convert with astype first" + graph::given(given));
+    TARRY_THROW(InvalidDtype, op, where, "takes numbers, not bool; convert with astype first" + graph::given(given));
   }
   if (fractions && !is_floating(dtype)) dtype = graph::fractional(dtype);
   return {graph::bring_to(given[0], dtype, op, where), graph::bring_to(given[1], dtype, op, where)};
@@ -90,7 +90,7 @@ Array round(const Array& x, int decimals, Where where) try {
   if (decimals == 0 || (decimals > 0 && !is_floating(dtype))) return round(x, where);
   constexpr int kMost = 308;  // powers of ten that float64 holds
   if (decimals > kMost || decimals < -kMost) {
-    TARRY_THROW(InvalidArgument, "round", where,
+    TARRY_THROW(InvalidValue, "round", where,
                 std::to_string(decimals) + " decimals of " + graph::Typed(e).str() + " are beyond 308");
   }
   const Edge wide = graph::record_cast(e, is_floating(dtype) ? graph::float_for_computing(dtype) : float64, where);

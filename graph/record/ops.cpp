@@ -92,7 +92,7 @@ TARRY_OR_OUT_OF_MEMORY("astype", where)
 
 Array positive(const Array& x, Where where) try {
   if (const Edge e = detail::edge(x, "positive", where); e.node()->dtype == bool_) {
-    TARRY_THROW(InvalidArgument, "positive", where,
+    TARRY_THROW(InvalidDtype, "positive", where,
                 "takes numbers, not " + graph::Typed(e).str() + "; convert with astype first");
   }
   return x;

@@ -110,13 +110,13 @@ std::vector<Edge> edges_of(std::string_view op, std::span<const Array> arrays, W
 
 void check_rank(std::string_view op, const Edge& x, int least, Where where) {
   if (x.node()->rank >= least) return;
-  TARRY_THROW(InvalidArgument, std::string(op), where,
+  TARRY_THROW(InvalidShape, std::string(op), where,
               Typed(x).str() + " has fewer than " + std::to_string(least) + (least == 1 ? " axis" : " axes"));
 }
 
 void check_number(std::string_view op, const Edge& x, Where where) {
   if (x.node()->dtype != bool_) return;
-  TARRY_THROW(InvalidArgument, std::string(op), where,
+  TARRY_THROW(InvalidDtype, std::string(op), where,
               "takes numbers, not " + Typed(x).str() + "; convert with astype first");
 }
 

@@ -89,7 +89,7 @@ class Product {
   }
   void check_axes(std::size_t axes) const {
     if (axes <= static_cast<std::size_t>(kMaxRank)) return;
-    TARRY_THROW(InvalidArgument, call_.op, call_.where,
+    TARRY_THROW(InvalidShape, call_.op, call_.where,
                 "the product of " + call_.given + " has more than " + std::to_string(kMaxRank) + " axes");
   }
 
@@ -138,7 +138,7 @@ std::vector<Edge> promoted_operands(const std::string& op, std::span<const Array
   for (const Edge& e : edges) arguments.push_back({e, 0});
   const Dtype dtype = common_dtype(op, arguments, where);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, op, where, "takes numbers, not bool; convert with astype first" + given(arguments));
+    TARRY_THROW(InvalidDtype, op, where, "takes numbers, not bool; convert with astype first" + given(arguments));
   }
   for (Edge& e : edges) e = record_cast(e, dtype, where);
   return edges;
@@ -209,8 +209,9 @@ struct Pair {
     a = std::move(edges[0]);
     b = std::move(edges[1]);
   }
+  template <class Kind>
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, call.op, call.where, call.given + message);
+    TARRY_THROW(Kind, call.op, call.where, call.given + message);
   }
 };
 
@@ -227,8 +228,8 @@ Array over_axes(const Pair& p, const std::vector<int>& of_a, const std::vector<i
   for (std::size_t i = 0; i < of_a.size(); ++i) {
     const auto x = static_cast<std::size_t>(of_a[i]), y = static_cast<std::size_t>(of_b[i]);
     if (left[x] != right[y]) {
-      p.fail(" do not go together: axis " + std::to_string(of_a[i]) + " has " + std::to_string(left[x]) +
-             " elements, axis " + std::to_string(of_b[i]) + " has " + std::to_string(right[y]));
+      p.fail<InvalidShape>(" do not go together: axis " + std::to_string(of_a[i]) + " has " + std::to_string(left[x]) +
+                           " elements, axis " + std::to_string(of_b[i]) + " has " + std::to_string(right[y]));
     }
     b[y] = a[x];
   }
@@ -252,7 +253,8 @@ std::vector<int> axes_in_order(const Pair& p, const Axes& axes, const Edge& x) {
 Array tensordot(const Array& a, const Array& b, int axes, Where where) try {
   const Pair p("tensordot", a, b, where);
   const int left = p.a.node()->rank, right = p.b.node()->rank;
-  if (axes < 0 || axes > std::min(left, right)) p.fail(" do not have " + std::to_string(axes) + " axes in common");
+  if (axes < 0 || axes > std::min(left, right))
+    p.fail<InvalidValue>(" do not have " + std::to_string(axes) + " axes in common");
   return over_axes(p, labels_from(left - axes, axes), labels_from(0, axes));
 }
 TARRY_OR_OUT_OF_MEMORY("tensordot", where)
@@ -261,8 +263,8 @@ Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& 
   const Pair p("tensordot", a, b, where);
   const std::vector<int> of_a = axes_in_order(p, a_axes, p.a), of_b = axes_in_order(p, b_axes, p.b);
   if (of_a.size() != of_b.size()) {
-    p.fail(" do not go together: " + std::to_string(of_a.size()) + " axes of the first meet " +
-           std::to_string(of_b.size()) + " of the second");
+    p.fail<InvalidValue>(" do not go together: " + std::to_string(of_a.size()) + " axes of the first meet " +
+                         std::to_string(of_b.size()) + " of the second");
   }
   return over_axes(p, of_a, of_b);
 }
@@ -290,11 +292,12 @@ Array vecdot(const Array& a, const Array& b, int axis, Where where) try {
   const int of_b = graph::checked_axis("vecdot", axis, p.b, where);
   const auto length = [](const Edge& x, int at) { return x.node()->shape()[static_cast<std::size_t>(at)]; };
   if (length(p.a, of_a) != length(p.b, of_b)) {
-    p.fail(" have vectors of " + std::to_string(length(p.a, of_a)) + " and " + std::to_string(length(p.b, of_b)) +
-           " elements along axis " + std::to_string(axis));
+    p.fail<InvalidShape>(" have vectors of " + std::to_string(length(p.a, of_a)) + " and " +
+                         std::to_string(length(p.b, of_b)) + " elements along axis " + std::to_string(axis));
   }
   const Labelled left = graph::vectors_along(p.a, of_a), right = graph::vectors_along(p.b, of_b);
-  if (!graph::broadcast_by_label(left, right)) p.fail(" do not broadcast but for axis " + std::to_string(axis));
+  if (!graph::broadcast_by_label(left, right))
+    p.fail<InvalidShape>(" do not broadcast but for axis " + std::to_string(axis));
   std::vector<int> kept = labels_from(0, std::max(p.a.node()->rank, p.b.node()->rank) - 1);
   std::ranges::reverse(kept);
   return detail::wrap(graph::in_order(contracted(p.call, left, right, kept), kept, where));

@@ -60,7 +60,7 @@ std::optional<Dtype> promote(Dtype a, Dtype b) noexcept {
 }
 
 void throw_not_promoted(std::string_view op, Dtype a, Dtype b, std::span<const Argument> values, Where where) {
-  TARRY_THROW(InvalidArgument, std::string(op), where,
+  TARRY_THROW(InvalidDtype, std::string(op), where,
               "no integer dtype holds both " + std::string(tarry::name(std::min(a, b))) + " and " +
                   std::string(tarry::name(std::max(a, b))) + "; convert one of them with astype first" + given(values));
 }

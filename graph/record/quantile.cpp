@@ -64,7 +64,7 @@ class Ordered {
     along_ = axis_.value_or(0);
     n_ = e.node()->shape()[static_cast<std::size_t>(along_)];
     if (n_ == 0) {
-      TARRY_THROW(InvalidArgument, std::string(called), where,
+      TARRY_THROW(InvalidShape, std::string(called), where,
                   Typed(detail::edge(x, called, where)).str() + " has no element along the axis");
     }
     given_ = e.node()->dtype;
@@ -137,7 +137,7 @@ class Shares {
     return at(Ordered(called_, x_, options_, where_), q);
   }
   [[nodiscard]] Array several(const std::vector<double>& q) const {
-    if (q.empty()) fail("there is no q");
+    if (q.empty()) fail<InvalidValue>("there is no q");
     for (const double share : q) check(share);
     const Ordered ordered(called_, x_, options_, where_);
     std::vector<Array> results;
@@ -148,10 +148,12 @@ class Shares {
  private:
   void check(double q) const {
     if (!(q >= 0 && q <= scale_))
-      fail("q is " + std::to_string(q) + ", not within 0 and " + std::to_string(static_cast<int>(scale_)));
+      fail<InvalidValue>("q is " + std::to_string(q) + ", not within 0 and " +
+                         std::to_string(static_cast<int>(scale_)));
   }
+  template <class Kind>
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, std::string(called_), where_,
+    TARRY_THROW(Kind, std::string(called_), where_,
                 message + " (given " + Typed(detail::edge(x_, called_, where_)).str() + ")");
   }
   [[nodiscard]] Array at(const Ordered& ordered, double q) const {

@@ -99,7 +99,7 @@ Edge floats(Generator& g, const Shape& shape, Op op, Dtype dtype, const char* ca
 double held(double value, Dtype dtype, const char* op, const char* what, Where where) {
   graph::ScalarCell cell;
   if (!std::isfinite(value) || !graph::to_cell(value, dtype, cell)) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidValue, op, where,
                 std::string(what) + " " + std::to_string(value) + " is not a finite " + text(dtype));
   }
   switch (dtype) {
@@ -122,7 +122,7 @@ Edge plus(const Edge& x, double by, const char* op, Where where) {
 Array bits(Generator& g, const Shape& shape, Dtype dtype, Where where) try {
   if (dtype != uint32 && dtype != uint64) {
     graph::check_available("bits", dtype, where);
-    TARRY_THROW(InvalidArgument, "bits", where, "gives uint32 or uint64, not " + text(dtype));
+    TARRY_THROW(InvalidDtype, "bits", where, "gives uint32 or uint64, not " + text(dtype));
   }
   return detail::wrap(words(g, shape, dtype, "bits", where));
 }
@@ -135,7 +135,7 @@ Array uniform(Generator& g, const Shape& shape, UniformOptions options, Where wh
   const double low = held(options.low, dtype, "uniform", "low", where);
   const double high = held(options.high, dtype, "uniform", "high", where);
   if (low >= high) {
-    TARRY_THROW(InvalidArgument, "uniform", where,
+    TARRY_THROW(InvalidValue, "uniform", where,
                 "low " + std::to_string(low) + " is not less than high " + std::to_string(high) + " in " + text(dtype));
   }
   const double width = held(high - low, dtype, "uniform", "high - low", where);
@@ -157,7 +157,7 @@ Array normal(Generator& g, const Shape& shape, NormalOptions options, Where wher
   const double mean = held(options.mean, dtype, "normal", "mean", where);
   const double deviation = held(options.deviation, dtype, "normal", "deviation", where);
   if (deviation < 0)
-    TARRY_THROW(InvalidArgument, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
+    TARRY_THROW(InvalidValue, "normal", where, "deviation " + std::to_string(deviation) + " is negative");
   const Edge x = floats(g, shape, Op::Normal, dtype, "normal", where);
   return detail::wrap(plus(times(x, deviation, "normal", where), mean, "normal", where));
 }
@@ -168,7 +168,7 @@ Array exponential(Generator& g, const Shape& shape, ExponentialOptions options, 
   const Dtype dtype = options.dtype.value_or(graph::context().default_float);
   graph::check_floating("exponential", dtype, where);
   const double scale = held(options.scale, dtype, "exponential", "scale", where);
-  if (scale < 0) TARRY_THROW(InvalidArgument, "exponential", where, "scale " + std::to_string(scale) + " is negative");
+  if (scale < 0) TARRY_THROW(InvalidValue, "exponential", where, "scale " + std::to_string(scale) + " is negative");
   const Edge u = floats(g, shape, Op::Uniform, dtype, "exponential", where);
   const Edge minus = graph::record_map(Op::Negative, {{u, 0}}, where, "exponential");
   const Edge log = graph::record_map(Op::Log1p, {{minus, 0}}, where, "exponential");
@@ -184,7 +184,7 @@ __extension__ typedef __int128 Wide;  // holds every int64 and uint64
 Wide whole(Scalar value, const char* what, Where where) {
   if (!value.is_integer())
     TARRY_THROW(
-        InvalidArgument, "integers", where,
+        InvalidDtype, "integers", where,
         std::string(what) + " is a " + (value.kind() == Scalar::Kind::Bool ? "bool" : "fraction") + ", not an integer");
   return value.kind() == Scalar::Kind::UInt ? static_cast<Wide>(value.as_uint()) : static_cast<Wide>(value.as_int());
 }
@@ -202,7 +202,7 @@ namespace {
 
 void check_integer(Dtype dtype, Where where) {
   graph::check_available("integers", dtype, where);
-  if (!is_integral(dtype)) TARRY_THROW(InvalidArgument, "integers", where, "dtype " + text(dtype) + " is no integer");
+  if (!is_integral(dtype)) TARRY_THROW(InvalidDtype, "integers", where, "dtype " + text(dtype) + " is no integer");
 }
 
 /// The `range` numbers from `first` on, which the dtype has. Numbers wrap: those of int64 and uint64 have the same
@@ -235,10 +235,9 @@ Array integers(Generator& g, const Shape& shape, Scalar low, Scalar high, Dtype 
   const Wide first = whole(low, "low", where), end = whole(high, "high", where);
   graph::ScalarCell cell;
   if (first >= end)
-    TARRY_THROW(InvalidArgument, "integers", where, "low " + text(first) + " is not less than high " + text(end));
+    TARRY_THROW(InvalidValue, "integers", where, "low " + text(first) + " is not less than high " + text(end));
   if (!graph::to_cell(as_scalar(first), dtype, cell) || !graph::to_cell(as_scalar(end - 1), dtype, cell)) {
-    TARRY_THROW(InvalidArgument, "integers", where,
-                text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
+    TARRY_THROW(InvalidValue, "integers", where, text(first) + " to " + text(end - 1) + " does not fit " + text(dtype));
   }
   return integers_from(g, shape, first, end - first, dtype, where);
 }
@@ -254,7 +253,7 @@ Array bernoulli(Generator& g, const Shape& shape, const Operand& p, Where where)
     if (n.dtype == float64) dtype = float64;
     graph::check_parameter("bernoulli", "p", probability.edge, shape, where);
   } else if (const double value = probability.scalar.to_double(); !(value >= 0 && value <= 1)) {
-    TARRY_THROW(InvalidArgument, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
+    TARRY_THROW(InvalidValue, "bernoulli", where, "p " + std::to_string(value) + " is not in [0, 1]");
   }
   const Edge u = floats(g, shape, Op::Uniform, dtype, "bernoulli", where);
   if (!probability.edge)
@@ -277,7 +276,7 @@ TARRY_OR_OUT_OF_MEMORY("bernoulli", where)
 void graph::check_floating(const char* op, Dtype dtype, Where where) {
   check_available(op, dtype, where);
   if (!is_floating(dtype))
-    TARRY_THROW(InvalidArgument, op, where, "dtype " + std::string(name(dtype)) + " is not floating");
+    TARRY_THROW(InvalidDtype, op, where, "dtype " + std::string(name(dtype)) + " is not floating");
 }
 
 void graph::check_parameter(const char* op, const char* name, const Edge& given, const Shape& shape, Where where) {
@@ -286,7 +285,7 @@ void graph::check_parameter(const char* op, const char* name, const Edge& given,
   for (std::size_t d = 0; fits && d < extents.size(); ++d)
     fits = extents[d] == 1 || extents[d] == shape[shape.size() - extents.size() + d];
   if (!fits) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 std::string(name) + " of " + Typed(given).str() + " does not broadcast to " + shape.str());
   }
 }

@@ -34,16 +34,16 @@ Dtype compute_dtype(Op op, Dtype common, std::span<const Argument> arguments, st
   const bool takes_bool =
       rule == DtypeRule::Logical || rule == DtypeRule::Bits || op == Op::Where || op == Op::Equal || op == Op::NotEqual;
   if (common == bool_ && !takes_bool) {
-    TARRY_THROW(InvalidArgument, std::string(called), where,
+    TARRY_THROW(InvalidDtype, std::string(called), where,
                 (rule == DtypeRule::Integer ? "takes integers" : "takes numbers") + (", not bool" + bool_hint(op)) +
                     given(arguments));
   }
   if (rule == DtypeRule::Logical && common != bool_) {
-    TARRY_THROW(InvalidArgument, std::string(called), where,
+    TARRY_THROW(InvalidDtype, std::string(called), where,
                 "takes bool, not " + quoted(common) + "; compare first, as in x != 0" + given(arguments));
   }
   if ((rule == DtypeRule::Integer || rule == DtypeRule::Bits) && is_floating(common)) {
-    TARRY_THROW(InvalidArgument, std::string(called), where,
+    TARRY_THROW(InvalidDtype, std::string(called), where,
                 std::string(rule == DtypeRule::Bits ? "takes integers and bool" : "takes integers") + ", not " +
                     quoted(common) + "; convert with astype first" + given(arguments));
   }
@@ -67,7 +67,7 @@ Dims broadcast_shape(std::string_view op, Dtype dtype, std::span<const Argument>
       const std::int64_t extent = extents[static_cast<std::size_t>(d - lead)];
       if (extent == 1 || extent == shape[d]) continue;
       if (shape[d] != 1) {
-        TARRY_THROW(InvalidArgument, std::string(op), where,
+        TARRY_THROW(InvalidShape, std::string(op), where,
                     list_arrays(arguments) + " do not broadcast: axes meet from the last one, and newaxis inserts one");
       }
       shape[d] = extent;
@@ -189,18 +189,18 @@ Device combine(Device a, Device b, std::string_view op, Where where, std::span<c
 void check_shape(std::string_view op, const Typed& result, Where where) {
   const std::span<const std::int64_t> shape = result.shape;
   if (shape.size() > static_cast<std::size_t>(kMaxRank)) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidShape, std::string(op), where,
                 result.str() + " has rank " + std::to_string(shape.size()) + "; at most " + std::to_string(kMaxRank) +
                     " is supported");
   }
   std::int64_t product = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0) {
-      TARRY_THROW(InvalidArgument, std::string(op), where, result.str() + " has a negative extent");
+      TARRY_THROW(InvalidShape, std::string(op), where, result.str() + " has a negative extent");
     }
     // An extent of 0 does not excuse the others: strides are their products.
     if (__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product)) {
-      TARRY_THROW(InvalidArgument, std::string(op), where, result.str() + " has more than 2^63 - 1 elements");
+      TARRY_THROW(InvalidShape, std::string(op), where, result.str() + " has more than 2^63 - 1 elements");
     }
   }
 }
@@ -208,7 +208,7 @@ void check_shape(std::string_view op, const Typed& result, Where where) {
 void check_available(std::string_view op, Dtype dtype, Where where) {
   const auto number = static_cast<int>(dtype);
   if (number < kDtypeCount && tarry::info(dtype).available) return;
-  TARRY_THROW(InvalidArgument, std::string(op), where,
+  TARRY_THROW(InvalidDtype, std::string(op), where,
               "dtype " + (number < kDtypeCount ? quoted(dtype) : std::to_string(number)) +
                   " is not available in this version; bool, integers and floats are");
 }
@@ -220,8 +220,7 @@ void check_broadcast(std::string_view op, Dtype result, std::span<const Argument
 int checked_axis(std::string_view op, std::int64_t axis, const Typed& x, Where where) {
   const auto rank = static_cast<std::int64_t>(x.shape.size());
   if (axis < -rank || axis >= rank) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
-                "axis " + std::to_string(axis) + " is out of range for " + x.str());
+    TARRY_THROW(OutOfRange, std::string(op), where, "axis " + std::to_string(axis) + " is out of range for " + x.str());
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -231,7 +230,7 @@ Dims checked_axes(std::string_view op, const Axes& axes, const Typed& x, Where w
   for (const std::int64_t axis : axes.vector()) {
     bool& seen = named[static_cast<std::size_t>(checked_axis(op, axis, x, where))];
     if (seen) {
-      TARRY_THROW(InvalidArgument, std::string(op), where,
+      TARRY_THROW(InvalidValue, std::string(op), where,
                   "axis " + std::to_string(axis) + " is named twice for " + x.str());
     }
     seen = true;
@@ -265,7 +264,7 @@ namespace {
     const Dtype given = condition.edge ? condition.edge.node()->dtype : condition.scalar.default_dtype();
     if (given != bool_)
       TARRY_THROW(
-          InvalidArgument, std::string(called), where,
+          InvalidDtype, std::string(called), where,
           "the condition is " + quoted(given) + ", not bool; compare first, as in x != 0" + graph::given(arguments));
     values = arguments.subspan(1);
   }
@@ -362,7 +361,7 @@ Edge record_scalar(Scalar value, Dtype dtype, std::string_view op, Where where, 
   check_available(op, dtype, where);
   ScalarCell cell;
   if (!to_cell(value, dtype, cell)) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidValue, std::string(op), where,
                 "the number " + to_string(value) + " does not fit " + quoted(dtype) +
                     "; a dtype that holds it is wanted (see astype)");
   }
@@ -529,7 +528,7 @@ Scope::Scope(Budget budget) noexcept : Scope() {
 
 Scope::Scope(Dtype default_float, Where where) : Scope() {
   if (default_float != float32 && default_float != float64) {
-    TARRY_THROW(InvalidArgument, "Scope", where,
+    TARRY_THROW(InvalidDtype, "Scope", where,
                 "the default float is float32 or float64, not " + std::string(name(default_float)));
   }
   graph::context().default_float = default_float;

@@ -28,7 +28,7 @@ Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, W
   const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
   graph::check_available(name(op), dtype, where);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+    TARRY_THROW(InvalidDtype, std::string(name(op)), where,
                 "cannot compute " + graph::Typed(r.x).str() + " in bool; see any and all");
   }
   r.x = graph::record_cast(r.x, dtype, where);

@@ -67,7 +67,7 @@ Edge quantify(Op extreme, Reduced r, Where where) {
 void check_not_empty(std::string_view op, const Reduced& r, Where where) {
   for (const std::int64_t axis : r.axes) {
     if (r.shape[static_cast<int>(axis)] == 0) {
-      TARRY_THROW(InvalidArgument, std::string(op), where,
+      TARRY_THROW(InvalidShape, std::string(op), where,
                   "axis " + std::to_string(axis) + " of " + Typed(r.x.node()->dtype, r.shape.span()).str() +
                       " is empty: nothing has no " + std::string(op));
     }
@@ -76,7 +76,7 @@ void check_not_empty(std::string_view op, const Reduced& r, Where where) {
 
 void check_numbers(std::string_view op, const Reduced& r, Where where) {
   if (r.x.node()->dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidDtype, std::string(op), where,
                 "takes numbers, not " + Typed(r.x).str() + "; convert with astype first");
   }
 }

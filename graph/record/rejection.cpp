@@ -179,7 +179,7 @@ void check_number(const char* op, const char* name, const Operand& given, bool (
   const Argument a = detail::argument(given, op, where);
   if (a.edge) return;
   if (const double value = a.scalar.to_double(); !fits(value))
-    TARRY_THROW(InvalidArgument, op, where, std::string(name) + " " + std::to_string(value) + " is not in " + range);
+    TARRY_THROW(InvalidValue, op, where, std::string(name) + " " + std::to_string(value) + " is not in " + range);
 }
 
 /// The dtype that is asked for, else that of floating arrays, else the default float.
@@ -377,7 +377,7 @@ Array binomial(Generator& g, const Shape& shape, const Operand& n, const Operand
   if (!whole) {
     const std::string given =
         trials.edge ? "of " + graph::Typed(trials.edge).str() : std::to_string(trials.scalar.to_double());
-    TARRY_THROW(InvalidArgument, "binomial", where, "n " + given + " is no integer");
+    TARRY_THROW(InvalidDtype, "binomial", where, "n " + given + " is no integer");
   }
   check_number("binomial", "n", n, [](double x) { return x >= 0 && x <= kMost; }, "[0, 2^52]", where);
   check_number("binomial", "p", p, [](double x) { return x >= 0 && x <= 1; }, "[0, 1]", where);

@@ -19,11 +19,11 @@ enum class Direction : std::uint8_t { Forward, Backward };
 int scanned_axis(Op op, const Edge& x, std::optional<int> axis, Where where) {
   const std::span<const std::int64_t> shape = x.node()->shape();
   if (shape.empty()) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+    TARRY_THROW(InvalidShape, std::string(name(op)), where,
                 graph::Typed(x).str() + " is without dimensions: there is no axis to go along");
   }
   if (!axis && shape.size() > 1) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+    TARRY_THROW(InvalidValue, std::string(name(op)), where,
                 "which axis? " + graph::Typed(x).str() + " has several; pass {.axis = ...}");
   }
   return graph::checked_axis(name(op), axis.value_or(0), x, where);
@@ -64,7 +64,7 @@ Array cumulative(Op op, const Array& array, ScanOptions options, Where where) {
   const Dtype dtype = options.dtype.value_or(is_floating(given) ? given : widest);
   graph::check_available(name(op), dtype, where);
   if (dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(name(op)), where,
+    TARRY_THROW(InvalidDtype, std::string(name(op)), where,
                 "cannot compute " + graph::Typed(x).str() + " in bool; convert with astype first");
   }
   const Direction direction = options.reverse ? Direction::Backward : Direction::Forward;

@@ -92,12 +92,12 @@ Edge record_value(std::string_view op, Dtype dtype, const Operand& v, std::span<
   Edge value = detail::edge(v, op, where);
   const Node& n = *value.node();
   if (n.dtype != dtype && promote(dtype, n.dtype) != dtype) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidDtype, std::string(op), where,
                 Typed(dtype, shape).str() + " does not hold every element of a " + Typed(value).str() +
                     "; convert the value with astype");
   }
   if (!broadcasts(n.shape(), shape)) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidShape, std::string(op), where,
                 "a value of " + Typed(value).str() + " does not broadcast to " + Typed(dtype, shape).str() +
                     ", which it replaces");
   }
@@ -107,7 +107,7 @@ Edge record_value(std::string_view op, Dtype dtype, const Operand& v, std::span<
 Edge record_scatter(std::string_view op, Write write, const Edge& x, const Edge& rows, const Edge& value, Where where) {
   const Node& n = *x.node();
   if (write != Write::Set && n.dtype == bool_) {
-    TARRY_THROW(InvalidArgument, std::string(op), where,
+    TARRY_THROW(InvalidDtype, std::string(op), where,
                 "takes numbers, not bool; convert with astype first (given " + Typed(x).str() + ")");
   }
   if (element_count(value.node()->shape()) == 0) return x;

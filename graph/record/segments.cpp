@@ -170,12 +170,13 @@ class Ids {
   Ids(Called called, const Array& ids, const SegmentOptions& options, Where where)
       : called_(called), where_(where), sorted_(options.sorted) {
     Edge e = ids_ = detail::edge(ids, op(), where);
-    if (e.node()->rank != 1 || !is_integral(e.node()->dtype) || e.node()->dtype == bool_)
-      fail("ids are integers of one dimension");
+    constexpr const char* kWanted = "ids are integers of one dimension";
+    if (!is_integral(e.node()->dtype) || e.node()->dtype == bool_) fail<InvalidDtype>(kWanted);
+    if (e.node()->rank != 1) fail<InvalidShape>(kWanted);
     rows_ = e.node()->shape()[0];
     groups_ = options.groups ? *options.groups : evaluated_groups(ids);
-    if (groups_ < 0) fail("there are no " + std::to_string(groups_) + " groups");
-    if (groups_ == 0 && rows_ > 0) fail("ids name none of 0 groups");
+    if (groups_ < 0) fail<InvalidValue>("there are no " + std::to_string(groups_) + " groups");
+    if (groups_ == 0 && rows_ > 0) fail<OutOfRange>("ids name none of 0 groups");
     if (e.node()->dtype == uint64)  // what only uint64 holds is out of range, and stays so
       e = graph::record_map(Op::Minimum, {{e, 0}, {Edge(), Scalar(INT64_MAX)}}, where, op());
     e = graph::record_cast(e, int64, where);
@@ -185,10 +186,10 @@ class Ids {
   [[nodiscard]] Array aggregate(Aggregate what, const Array& x) const {
     const Edge e = detail::edge(x, op(), where_);
     if (e.node()->rank == 0 || e.node()->shape()[0] != rows_)
-      fail(Typed(e).str() + " has not a row for each of " + std::to_string(rows_) + " ids");
+      fail<InvalidShape>(Typed(e).str() + " has not a row for each of " + std::to_string(rows_) + " ids");
     const bool numbers = what == Aggregate::Min || what == Aggregate::Max;
     if (numbers && e.node()->dtype == bool_)
-      fail("takes numbers, not " + Typed(e).str() + "; convert with astype first");
+      fail<InvalidDtype>("takes numbers, not " + Typed(e).str() + "; convert with astype first");
     const Grouping g =
         sorted_ ? Grouping::sorted(op(), places_, groups_, where_) : Grouping(op(), places_, groups_, where_);
     return g.aggregate(what, x);
@@ -197,14 +198,16 @@ class Ids {
 
  private:
   [[nodiscard]] std::string op() const { return std::string(graph::to_string(called_)); }
+  template <class Kind>
   [[noreturn]] void fail(const std::string& message) const {
-    TARRY_THROW(InvalidArgument, op(), where_, message + " (ids " + Typed(ids_).str() + ")");
+    TARRY_THROW(Kind, op(), where_, message + " (ids " + Typed(ids_).str() + ")");
   }
   [[nodiscard]] std::int64_t evaluated_groups(const Array& ids) const {
     if (rows_ == 0) return 0;
     const auto [smallest, largest] = graph::evaluated_extremes(ids, int64, where_);
     const auto least = smallest.item<std::int64_t>(where_);
-    if (least < 0) fail("without a number of groups ids are not negative; the smallest is " + std::to_string(least));
+    if (least < 0)
+      fail<OutOfRange>("without a number of groups ids are not negative; the smallest is " + std::to_string(least));
     return largest.item<std::int64_t>(where_) + 1;
   }
 
@@ -242,7 +245,7 @@ GroupBy group_by(std::span<const Array> keys, Where where) try {
   for (const Array& key : keys) {
     const Edge e = detail::edge(key, op, where);
     if (e.node()->rank != 1 || e.node()->shape()[0] != first.node()->shape()[0]) {
-      TARRY_THROW(InvalidArgument, op, where,
+      TARRY_THROW(InvalidShape, op, where,
                   "keys have one dimension and one extent, not " + Typed(first).str() + " and " + Typed(e).str());
     }
   }
@@ -264,12 +267,12 @@ Groups GroupBy::aggregate(std::span<const Aggregated> columns, Where where) cons
     const Edge e = detail::edge(a.column, op, where);
     if (e.node()->rank == 0 || e.node()->shape()[0] != grouping.rows()) {
       TARRY_THROW(
-          InvalidArgument, op, where,
+          InvalidShape, op, where,
           "a column of " + Typed(e).str() + " has not a row for each of " + std::to_string(grouping.rows()) + " keys");
     }
     const bool numbers = a.what == Aggregate::Min || a.what == Aggregate::Max;
     if (numbers && e.node()->dtype == bool_) {
-      TARRY_THROW(InvalidArgument, op, where, "takes numbers, not " + Typed(e).str() + "; convert with astype first");
+      TARRY_THROW(InvalidDtype, op, where, "takes numbers, not " + Typed(e).str() + "; convert with astype first");
     }
     groups.values.push_back(grouping.aggregate(a.what, a.column));
   }

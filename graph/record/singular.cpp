@@ -69,10 +69,8 @@ class Stack {
     }
     const Edge given = detail::edge(options.rtols, op_, where_);
     const graph::Dims shape(given.node()->shape());
-    if (!is_floating(given.node()->dtype) || shape.size() > static_cast<int>(front_.size()))
-      TARRY_THROW(InvalidArgument, std::string(op_), where_,
-                  "rtols are floats, one of each matrix or fewer (given " + graph::Typed(given).str() + " beside " +
-                      graph::Typed(x_).str() + ")");
+    if (!is_floating(given.node()->dtype)) refuse_tolerances<InvalidDtype>(given);
+    if (shape.size() > static_cast<int>(front_.size())) refuse_tolerances<InvalidShape>(given);
     return mapped(Op::Multiply, most,
                   graph::with_axis(graph::record_cast(given, most.node()->dtype, where_), shape.size(), where_), where_,
                   op_);
@@ -88,6 +86,13 @@ class Stack {
   std::int64_t m = 0, n = 0;
 
  private:
+  template <class Kind>
+  [[noreturn]] void refuse_tolerances(const Edge& given) const {
+    TARRY_THROW(Kind, std::string(op_), where_,
+                "rtols are floats, one of each matrix or fewer (given " + graph::Typed(given).str() + " beside " +
+                    graph::Typed(x_).str() + ")");
+  }
+
   const char* op_;
   Where where_;
   Dtype dtype_ = float64;
@@ -225,7 +230,7 @@ Lstsq lstsq(const Array& a, const Array& b, const RankOptions& options, Where wh
   const Dims given(right.node()->shape());
   const bool vector = given.size() == 1;
   if (given.size() == 0 || (vector && !matrices.front().empty()) || given[vector ? 0 : given.size() - 2] != matrices.m)
-    TARRY_THROW(InvalidArgument, "lstsq", where,
+    TARRY_THROW(InvalidShape, "lstsq", where,
                 "b has a row for each row of a (given " + graph::Typed(right).str() + " beside " +
                     graph::Typed(detail::edge(a, "lstsq", where)).str() + ")");
   const Array x = matmul(pinv(a, options, where), b, where);

@@ -39,7 +39,7 @@ class Lanes {
       const std::span<const std::int64_t> shape = e.node()->shape();
       const int at = axis_ + static_cast<int>(shape.size());
       if (at < 0 || shape[static_cast<std::size_t>(at)] != extent_of(deepest))
-        TARRY_THROW(InvalidArgument, std::string(op), where,
+        TARRY_THROW(InvalidShape, std::string(op), where,
                     fmt::format("{} and {} have different extents along the axis", graph::Typed(e).str(),
                                 graph::Typed(deepest).str()));
       xs.push_back(detail::wrap(graph::record_cast(e, dtype, where)));
@@ -151,7 +151,7 @@ TARRY_OR_OUT_OF_MEMORY("linear_recurrence", where)
 
 Array ewma(const Array& x, double alpha, AlongOptions options, Where where) try {
   if (!(alpha >= 0 && alpha <= 1))
-    TARRY_THROW(InvalidArgument, "ewma", where, fmt::format("alpha is {}, not within 0 and 1", alpha));
+    TARRY_THROW(InvalidValue, "ewma", where, fmt::format("alpha is {}, not within 0 and 1", alpha));
   const Lanes lanes("ewma", {&x}, options.axis, where);
   const Array share = lanes.number(alpha);
   return scan(
@@ -168,7 +168,7 @@ TARRY_OR_OUT_OF_MEMORY("ewma", where)
 Array lfilter(std::span<const double> b, std::span<const double> a, const Array& x, AlongOptions options,
               Where where) try {
   if (b.empty() || a.empty() || a[0] == 0)
-    TARRY_THROW(InvalidArgument, "lfilter", where,
+    TARRY_THROW(InvalidValue, "lfilter", where,
                 a.empty() || b.empty() ? "a filter has coefficients in b and in a" : "a[0] is 0");
   const Lanes lanes("lfilter", {&x}, options.axis, where);
   const std::size_t order = std::max(b.size(), a.size()) - 1;

@@ -105,7 +105,7 @@ Array partition(const Array& x, std::int64_t k, int axis, Where where) try {
   const int along = graph::checked_axis("partition", axis, e, where);
   const std::int64_t extent = e.node()->shape()[static_cast<std::size_t>(along)];
   if (k < -extent || k >= extent) {
-    TARRY_THROW(InvalidArgument, "partition", where,
+    TARRY_THROW(InvalidValue, "partition", where,
                 "k is " + std::to_string(k) + ", axis " + std::to_string(along) + " of " + Typed(e).str() + " has " +
                     std::to_string(extent) + " elements");
   }
@@ -118,7 +118,7 @@ TopK topk(const Array& x, std::int64_t k, TopKOptions options, Where where) try 
   const int along = graph::checked_axis("topk", options.axis, e, where);
   const std::int64_t extent = e.node()->shape()[static_cast<std::size_t>(along)];
   if (k < 0 || k > extent) {
-    TARRY_THROW(InvalidArgument, "topk", where,
+    TARRY_THROW(InvalidValue, "topk", where,
                 "k is " + std::to_string(k) + ", axis " + std::to_string(along) + " of " + Typed(e).str() + " has " +
                     std::to_string(extent) + " elements");
   }
@@ -135,14 +135,14 @@ Array searchsorted(const Array& sorted, const Array& values, const SearchOptions
   Edge row = both[0].edge;
   const auto check_row = [&](const Edge& e, const char* what) {
     if (e.node()->rank == 1) return;
-    TARRY_THROW(InvalidArgument, op, where, std::string(what) + " has one dimension, not " + Typed(e).str());
+    TARRY_THROW(InvalidShape, op, where, std::string(what) + " has one dimension, not " + Typed(e).str());
   };
   check_row(row, "what is searched");
   if (options.sorter.is_defined()) {
     const Edge sorter = detail::edge(options.sorter, op, where);
     check_row(sorter, "a sorter");
     if (sorter.node()->shape()[0] != row.node()->shape()[0]) {
-      TARRY_THROW(InvalidArgument, op, where,
+      TARRY_THROW(InvalidShape, op, where,
                   "a sorter of " + Typed(sorter).str() + " does not order " + Typed(row).str());
     }
     row = detail::edge(take(sorted, options.sorter, 0, Bounds::Error, where), op, where);

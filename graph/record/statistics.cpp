@@ -87,7 +87,7 @@ Array nan_moment(const char* op, const Array& x, const Axes& axes, MomentOptions
 Array without_nan(const char* op, const Array& x, double neutral, SumOptions options, Where where) {
   const Edge e = detail::edge(x, op, where);
   if (options.dtype == bool_) {
-    TARRY_THROW(InvalidArgument, op, where, "cannot compute " + Typed(e).str() + " in bool; see any and all");
+    TARRY_THROW(InvalidDtype, op, where, "cannot compute " + Typed(e).str() + " in bool; see any and all");
   }
   return detail::wrap(has_nan(e) ? filled(e, neutral, where) : e);
 }
@@ -101,7 +101,7 @@ Edge fitting_weights(const Reduced& r, const Edge& weights, Where where) {
     along.push_back({static_cast<std::int32_t>(r.axes[0]), 0, 1});
     return graph::record_view(weights, along, r.shape.span(), where);
   }
-  TARRY_THROW(InvalidArgument, "average", where,
+  TARRY_THROW(InvalidShape, "average", where,
               "weights of " + Typed(weights).str() + " do not fit " + Typed(r.x).str() +
                   ": they have its shape, or one axis for the only axis that is reduced");
 }
@@ -110,7 +110,7 @@ Edge fitting_weights(const Reduced& r, const Edge& weights, Where where) {
 Edge deviations(const char* op, const Array& x, bool in_rows, Where where) {
   Edge e = for_statistics(detail::edge(x, op, where), where);
   if (e.node()->rank < 1 || e.node()->rank > 2) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 Typed(detail::edge(x, op, where)).str() + " is no table of variables and observations");
   }
   if (e.node()->rank == 1)

@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::int64_t kLeftToRight = 32, kLanes = 32, kBlock = 128;
 
+template <class Kind>
+[[noreturn]] void refuse_state(std::string_view called, std::size_t state, const Typed& was, const Typed& is,
+                               Where where) {
+  TARRY_THROW(Kind, std::string(called), where,
+              fmt::format("state {} is {} and combines to {}", state, was.str(), is.str()));
+}
+
 }  // namespace
 
 CombinedAxis::States CombinedAxis::part(const States& states, std::int64_t from, std::int64_t count,
@@ -45,9 +52,8 @@ CombinedAxis::States CombinedAxis::combined(const States& a, const States& b) co
     Edge e = detail::defined_edge(both[i], called_, where_);
     const Typed was(a[i]), is(e);
     const bool same = was.dtype == is.dtype && std::ranges::equal(was.shape, is.shape);
-    if (!same && (was.dtype != is.dtype || !is.shape.empty()))
-      TARRY_THROW(InvalidArgument, std::string(called_), where_,
-                  fmt::format("state {} is {} and combines to {}", i, was.str(), is.str()));
+    if (was.dtype != is.dtype) refuse_state<InvalidDtype>(called_, i, was, is, where_);
+    if (!same && !is.shape.empty()) refuse_state<InvalidShape>(called_, i, was, is, where_);
     out.push_back(same ? std::move(e) : to_shape(e, was.shape, where_));
   }
   return out;

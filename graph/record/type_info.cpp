@@ -26,14 +26,13 @@ FloatInfo finfo(Dtype dtype, Where where) {
               0x1p-1022,
               float64};
     default:
-      TARRY_THROW(InvalidArgument, "finfo", where,
-                  std::string(tarry::name(dtype)) + " is no floating dtype; see iinfo");
+      TARRY_THROW(InvalidDtype, "finfo", where, std::string(tarry::name(dtype)) + " is no floating dtype; see iinfo");
   }
 }
 
 IntegerInfo iinfo(Dtype dtype, Where where) {
   if (!is_integral(dtype)) {
-    TARRY_THROW(InvalidArgument, "iinfo", where, std::string(tarry::name(dtype)) + " is no integer dtype; see finfo");
+    TARRY_THROW(InvalidDtype, "iinfo", where, std::string(tarry::name(dtype)) + " is no integer dtype; see finfo");
   }
   const int bits = static_cast<int>(8 * itemsize(dtype));
   if (tarry::info(dtype).kind == DtypeKind::UInt) return {bits, 0, ~std::uint64_t{0} >> (64 - bits), dtype};
@@ -49,7 +48,7 @@ bool isdtype(Dtype dtype, std::string_view kind, Where where) {
   if (kind == "real floating") return of == DtypeKind::Float;
   if (kind == "complex floating") return of == DtypeKind::Complex;
   if (kind == "numeric") return of != DtypeKind::Bool;
-  TARRY_THROW(InvalidArgument, "isdtype", where,
+  TARRY_THROW(InvalidValue, "isdtype", where,
               "\"" + std::string(kind) +
                   "\" is no kind of dtype: bool, signed integer, unsigned integer, integral, "
                   "real floating, complex floating or numeric");
@@ -60,7 +59,7 @@ bool can_cast(Dtype from, Dtype to) noexcept { return graph::promote(from, to) =
 Dtype dtype_named(std::string_view name, Where where) {
   const DtypeInfo* const found = std::ranges::find(kDtypeTable, name, [](const DtypeInfo& i) { return i.name; });
   if (found == std::end(kDtypeTable)) {
-    TARRY_THROW(InvalidArgument, "dtype_named", where, "no dtype is named \"" + std::string(name) + "\"");
+    TARRY_THROW(InvalidDtype, "dtype_named", where, "no dtype is named \"" + std::string(name) + "\"");
   }
   return static_cast<Dtype>(found - kDtypeTable);
 }

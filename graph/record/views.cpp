@@ -21,13 +21,13 @@ std::span<const std::int64_t> shape_of(const Edge& e) { return e.node()->shape()
 /// shape with axis `along` `times` as long.
 Dims stretched(const char* op, Dtype dtype, const Dims& shape, int along, std::int64_t times, Where where) {
   if (times < 0) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidValue, op, where,
                 std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of " +
                     Typed(dtype, shape.span()).str());
   }
   Dims result = shape;
   if (__builtin_mul_overflow(shape[along], times, &result[along])) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 std::to_string(times) + " repetitions of axis " + std::to_string(along) + " of " +
                     Typed(dtype, shape.span()).str() + " make more than 2^63 - 1 elements");
   }
@@ -40,7 +40,7 @@ Edge repeated(const char* op, const Edge& x, int at, std::int64_t times, const D
   IndexMap map;
   Dims wide(shape_of(x));
   if (wide.size() == graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 Typed(x).str() + " has the highest rank already, " + std::to_string(wide.size()));
   }
   for (int d = 0; d < wide.size(); ++d) map.push_back({d < at ? d : d + 1, 0, 1});
@@ -61,7 +61,7 @@ Array broadcast_to(const Array& x, const Shape& shape, Where where) try {
                     std::equal(source.begin(), source.end(), target.end() - static_cast<std::ptrdiff_t>(source.size()),
                                [](std::int64_t from, std::int64_t to) { return from == 1 || from == to; });
   if (!fits) {
-    TARRY_THROW(InvalidArgument, "broadcast_to", where,
+    TARRY_THROW(InvalidShape, "broadcast_to", where,
                 Typed(e).str() + " does not broadcast to " + graph::to_string(target));
   }
   return detail::wrap(graph::record_view(e, graph::broadcast_map(source, target), target, where));
@@ -72,7 +72,7 @@ Array permute_dims(const Array& x, const Axes& axes, Where where) try {
   const Edge e = detail::edge(x, "permute_dims", where);
   const auto source = shape_of(e);
   if (axes.vector().size() != source.size()) {
-    TARRY_THROW(InvalidArgument, "permute_dims", where,
+    TARRY_THROW(InvalidValue, "permute_dims", where,
                 std::to_string(axes.vector().size()) + " axes do not permute " + Typed(e).str());
   }
   (void)graph::checked_axes("permute_dims", axes, e, where);  // in range, none twice
@@ -91,7 +91,7 @@ Array matrix_transpose(const Array& x, Where where) try {
   const Edge e = detail::edge(x, "matrix_transpose", where);
   const auto rank = static_cast<std::int64_t>(shape_of(e).size());
   if (rank < 2) {
-    TARRY_THROW(InvalidArgument, "matrix_transpose", where, Typed(e).str() + " has fewer than two axes");
+    TARRY_THROW(InvalidShape, "matrix_transpose", where, Typed(e).str() + " has fewer than two axes");
   }
   std::vector<std::int64_t> axes;
   for (std::int64_t d = 0; d < rank; ++d) axes.push_back(d);
@@ -105,11 +105,11 @@ Array expand_dims(const Array& x, int axis, Where where) try {
   const auto source = shape_of(e);
   const int rank = static_cast<int>(source.size());
   if (axis < -rank - 1 || axis > rank) {
-    TARRY_THROW(InvalidArgument, "expand_dims", where,
+    TARRY_THROW(OutOfRange, "expand_dims", where,
                 "axis " + std::to_string(axis) + " is out of range for " + Typed(e).str());
   }
   if (rank == graph::kMaxRank) {
-    TARRY_THROW(InvalidArgument, "expand_dims", where,
+    TARRY_THROW(InvalidShape, "expand_dims", where,
                 Typed(e).str() + " has the highest rank already, " + std::to_string(rank));
   }
   const int at = axis < 0 ? axis + rank + 1 : axis;
@@ -132,7 +132,7 @@ Array squeeze(const Array& x, const Axes& axes, Where where) try {
     const bool chosen = std::find(named.begin(), named.end(), d) != named.end();
     if (chosen && !axes.all() && extent != 1) {
       TARRY_THROW(
-          InvalidArgument, "squeeze", where,
+          InvalidShape, "squeeze", where,
           "axis " + std::to_string(d) + " of " + Typed(e).str() + " has extent " + std::to_string(extent) + ", not 1");
     }
     if (chosen && extent == 1) {
@@ -162,7 +162,7 @@ Array moveaxis(const Array& x, const Axes& source, const Axes& destination, Wher
   const Edge e = detail::edge(x, "moveaxis", where);
   const auto shape = shape_of(e);
   if (source.vector().size() != destination.vector().size()) {
-    TARRY_THROW(InvalidArgument, "moveaxis", where,
+    TARRY_THROW(InvalidValue, "moveaxis", where,
                 std::to_string(source.vector().size()) + " axes to move to " +
                     std::to_string(destination.vector().size()) + " places in " + Typed(e).str());
   }
@@ -196,18 +196,18 @@ Array reshape(const Array& x, const Shape& shape, Where where) try {
   if (open != extents.end()) {
     *open = 1;
     if (std::find(extents.begin(), extents.end(), -1) != extents.end()) {
-      TARRY_THROW(InvalidArgument, "reshape", where, from + " does not reshape to " + to + ": it has more than one -1");
+      TARRY_THROW(InvalidShape, "reshape", where, from + " does not reshape to " + to + ": it has more than one -1");
     }
     graph::check_shape("reshape", {e.node()->dtype, extents}, where);
     const std::int64_t others = graph::element_count(extents);
     if (others == 0 || count % others != 0) {
-      TARRY_THROW(InvalidArgument, "reshape", where, "no extent for the -1 in " + to + " holds " + from);
+      TARRY_THROW(InvalidShape, "reshape", where, "no extent for the -1 in " + to + " holds " + from);
     }
     *open = count / others;
   }
   graph::check_shape("reshape", {e.node()->dtype, extents}, where);
   if (graph::element_count(extents) != count) {
-    TARRY_THROW(InvalidArgument, "reshape", where,
+    TARRY_THROW(InvalidShape, "reshape", where,
                 from + " has " + std::to_string(count) + " elements, " + to + " has " +
                     std::to_string(graph::element_count(extents)));
   }
@@ -244,7 +244,7 @@ TARRY_OR_OUT_OF_MEMORY("repeat", where)
 Array tile(const Array& x, const Shape& repetitions, Where where) try {
   Edge e = detail::edge(x, "tile", where);
   if (repetitions.size() > static_cast<std::size_t>(graph::kMaxRank)) {
-    TARRY_THROW(InvalidArgument, "tile", where,
+    TARRY_THROW(InvalidShape, "tile", where,
                 "repetitions " + repetitions.str() + " of " + Typed(e).str() + " name more than " +
                     std::to_string(graph::kMaxRank) + " axes");
   }

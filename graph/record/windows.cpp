@@ -82,12 +82,12 @@ Widths checked_widths(const PadWidths& widths, const Edge& x, Where where) {
   if (widths.every_axis()) pairs.assign(rank, widths.pairs().front());
   if (pairs.size() != rank) {
     TARRY_THROW(
-        InvalidArgument, "pad", where,
+        InvalidValue, "pad", where,
         std::to_string(pairs.size()) + " pairs of widths for " + std::to_string(rank) + " axes of " + Typed(x).str());
   }
   for (const auto& [before, after] : pairs) {
     if (before >= 0 && after >= 0) continue;
-    TARRY_THROW(InvalidArgument, "pad", where,
+    TARRY_THROW(InvalidValue, "pad", where,
                 "the width " + std::to_string(std::min(before, after)) + " for " + Typed(x).str() + " is negative");
   }
   return pairs;
@@ -98,7 +98,7 @@ Dims padded_shape(const Edge& x, const Widths& widths, Where where) {
   for (int d = 0; d < shape.size(); ++d) {
     const auto& [before, after] = widths[static_cast<std::size_t>(d)];
     if (__builtin_add_overflow(shape[d], before, &shape[d]) || __builtin_add_overflow(shape[d], after, &shape[d])) {
-      TARRY_THROW(InvalidArgument, "pad", where,
+      TARRY_THROW(InvalidShape, "pad", where,
                   "axis " + std::to_string(d) + " of " + Typed(x).str() + " would have more than 2^63 - 1 elements");
     }
   }
@@ -124,7 +124,7 @@ Edge padded(const Edge& x, const PadWidths& given, Pad mode, Scalar value, Where
     const auto& [before, after] = widths[static_cast<std::size_t>(d)];
     if (before == 0 && after == 0) continue;
     if (extent(x, d) == 0) {
-      TARRY_THROW(InvalidArgument, "pad", where,
+      TARRY_THROW(InvalidShape, "pad", where,
                   "axis " + std::to_string(d) + " of " + Typed(x).str() + " has no elements to continue it by");
     }
     e = continued(mode, e, d, before, after, where);
@@ -166,17 +166,17 @@ Edge all_windows(Edge x, const Shape& lengths, const Axes& axes, Where where) {
   for (const std::int64_t axis : axes.vector()) along.push_back(checked_axis(op, axis, x, where));
   if (along.size() != lengths.size()) {
     TARRY_THROW(
-        InvalidArgument, op, where,
+        InvalidValue, op, where,
         std::to_string(lengths.size()) + " lengths for " + std::to_string(along.size()) + " axes of " + Typed(x).str());
   }
   Dims shape(x.node()->shape());
   if (shape.size() + static_cast<int>(along.size()) > kMaxRank) {
-    TARRY_THROW(InvalidArgument, op, where,
+    TARRY_THROW(InvalidShape, op, where,
                 "windows of " + Typed(x).str() + " would have more than " + std::to_string(kMaxRank) + " axes");
   }
   for (std::size_t i = 0; i < along.size(); ++i) {
     if (lengths[i] < 1 || lengths[i] > shape[along[i]]) {
-      TARRY_THROW(InvalidArgument, op, where,
+      TARRY_THROW(InvalidShape, op, where,
                   "axis " + std::to_string(along[i]) + " of " + Typed(x).str() + " has no windows of " +
                       std::to_string(lengths[i]) + " elements");
     }
@@ -217,7 +217,7 @@ Edge differences(Edge x, const DiffOptions& options, Where where) {
   const int axis = checked_axis("diff", options.axis, x, where);
   check_number("diff", x, where);
   if (options.n < 0) {
-    TARRY_THROW(InvalidArgument, "diff", where,
+    TARRY_THROW(InvalidValue, "diff", where,
                 "differences of " + Typed(x).str() + " are taken " + std::to_string(options.n) + " times");
   }
   x = with_neighbours(x, options, axis, where);
@@ -255,8 +255,7 @@ Edge convolution(const Array& left, const Array& right, Convolution mode, Where 
   std::vector<Edge> edges = promoted_operands("convolve", both, where);
   for (const Edge& e : edges) {
     if (e.node()->rank == 1 && extent(e, 0) > 0) continue;
-    TARRY_THROW(InvalidArgument, "convolve", where,
-                Typed(e).str() + " is no sequence: one axis with elements is wanted");
+    TARRY_THROW(InvalidShape, "convolve", where, Typed(e).str() + " is no sequence: one axis with elements is wanted");
   }
   if (extent(edges[0], 0) < extent(edges[1], 0)) std::swap(edges[0], edges[1]);
   const std::int64_t m = extent(edges[0], 0), n = extent(edges[1], 0);

@@ -12,7 +12,7 @@
 namespace tarry {
 inline namespace v0 {
 
-/// Kinds of error; each has an exception of its own.
+/// Kinds of error; each has an exception of its own, and InvalidArgument four that are derived from it.
 enum class ErrorCode {
   InvalidArgument,  ///< a shape, dtype, device or value that the called op does not accept
   OutOfMemory,      ///< an allocation failed after drain, trim and retry
@@ -34,8 +34,7 @@ struct Where {
   [[nodiscard]] TARRY_EXPORT std::string str() const;  ///< "file:line", or "unknown location"
 };
 
-/// Base of every exception of this library: InvalidArgument, OutOfMemory, CompileError, DeviceError, DeviceLost,
-/// NotCached and InternalError.
+/// Base of every exception of this library: one for each ErrorCode, by its name, and the four kinds of InvalidArgument.
 /// Example: `try { ta::Array z = ta::zeros({2}) + ta::zeros({3}); } catch (const ta::Error& error) { std::cerr <<
 /// error.what(); }`.
 class TARRY_EXPORT Error : public std::runtime_error {
@@ -65,6 +64,35 @@ TARRY_ERROR_TYPE(DeviceLost);
 TARRY_ERROR_TYPE(NotCached);
 TARRY_ERROR_TYPE(InternalError);
 #undef TARRY_ERROR_TYPE
+
+/// An index, an axis or a mask that an array has no place for.
+/// Example: `try { ta::Array z = ta::arange(3)(3); } catch (const ta::OutOfRange& error) { std::cerr << error.what();
+/// }`.
+class TARRY_EXPORT OutOfRange : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+/// Shapes or extents that do not fit each other or the op.
+/// Example: `try { ta::Array z = ta::zeros({2}) + ta::zeros({3}); } catch (const ta::InvalidShape& error) { std::cerr
+/// << error.what(); }`.
+class TARRY_EXPORT InvalidShape : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+/// A dtype that an op does not take, or dtypes that have no common one.
+/// Example: `try { ta::Array z = ta::sum(ta::ones({2}), {}, {.dtype = ta::bool_}); } catch (const ta::InvalidDtype&
+/// error) { std::cerr << error.what(); }`.
+class TARRY_EXPORT InvalidDtype : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+/// A number or an option outside of what an op takes.
+/// Example: `try { ta::Array z = ta::arange(0, 3, 0); } catch (const ta::InvalidValue& error) { std::cerr <<
+/// error.what(); }`.
+class TARRY_EXPORT InvalidValue : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
 
 }  // namespace v0
 }  // namespace tarry

@@ -145,8 +145,27 @@ def test_errors_are_pythons_kinds_and_name_the_line():
         x + "a"
     with pytest.raises(OverflowError):
         ta.asarray([300], dtype=ta.uint8)
-    with pytest.raises(ta.InvalidArgument, match="test_arrays.py"):
-        ta.take(x, ta.asarray([7])).tolist()
+
+
+@pytest.mark.parametrize("call, kind, builtin", [
+    (lambda x: x[5], ta.OutOfRange, IndexError),
+    (lambda x: x[ta.asarray([True, False])], ta.OutOfRange, IndexError),
+    (lambda x: ta.sum(x, axis=1), ta.OutOfRange, IndexError),
+    (lambda x: ta.take(x, ta.asarray([7])).tolist(), ta.OutOfRange, IndexError),  # found while it runs
+    (lambda x: x + ta.zeros(4), ta.InvalidShape, ValueError),
+    (lambda x: ta.reshape(x, (2, 2)), ta.InvalidShape, ValueError),
+    (lambda x: x.__iadd__(ta.zeros((2, 3))), ta.InvalidShape, ValueError),
+    (lambda x: x & x, ta.InvalidDtype, TypeError),
+    (lambda x: ta.asarray([1]).__itruediv__(2), ta.InvalidDtype, TypeError),
+    (lambda x: ta.zeros(3, dtype=ta.int8) + ta.zeros(3, dtype=ta.uint64), ta.InvalidDtype, TypeError),
+    (lambda x: ta.arange(0, 3, 0), ta.InvalidValue, ValueError),
+    (lambda x: ta.quantile(x, 1.5), ta.InvalidValue, ValueError),
+])
+def test_wrong_arguments_are_told_apart(call, kind, builtin):
+    with pytest.raises(builtin, match="test_arrays.py") as caught:
+        call(ta.zeros(3))
+    assert type(caught.value) is kind
+    assert issubclass(kind, ta.InvalidArgument) and issubclass(kind, ValueError)
 
 
 def test_functions_are_pickled_by_name():

@@ -265,7 +265,7 @@ inline namespace v0 {
 
 void detail::check_element_size(Dtype dtype, std::size_t bytes, Where where) {
   if (itemsize(dtype) != bytes)
-    TARRY_THROW(InvalidArgument, "values", where,
+    TARRY_THROW(InvalidDtype, "values", where,
                 fmt::format("elements of {} have {} bytes, not {}", info(dtype).name, itemsize(dtype), bytes));
 }
 
@@ -285,7 +285,7 @@ std::vector<Array> cuda_kernel(std::string_view source, std::string_view name, c
   std::vector<graph::Call::Result> results = runtime::checked_results(name, outputs, where);
   for (const auto& extents : {launch.grid, launch.block})
     if (std::ranges::find(extents, 0U) != extents.end())
-      TARRY_THROW(InvalidArgument, std::string(name), where,
+      TARRY_THROW(InvalidValue, std::string(name), where,
                   fmt::format("a grid of ({}, {}, {}) blocks of ({}, {}, {}) threads", launch.grid[0], launch.grid[1],
                               launch.grid[2], launch.block[0], launch.block[1], launch.block[2]));
   std::vector<graph::Edge> edges = runtime::checked_inputs(name, inputs, where);

@@ -44,10 +44,10 @@ std::string text(const dlpack::DataType& t) {
 
 Dtype dtype_of_tensor(const Tensor& t, Where where) {
   if (t.dtype.lanes != 1)
-    TARRY_THROW(InvalidArgument, "from_dlpack", where, fmt::format("elements are vectors of {} lanes", t.dtype.lanes));
+    TARRY_THROW(InvalidDtype, "from_dlpack", where, fmt::format("elements are vectors of {} lanes", t.dtype.lanes));
   for (const Row& r : kTypes)
     if (r.type.code == t.dtype.code && r.type.bits == t.dtype.bits) return r.dtype;
-  TARRY_THROW(InvalidArgument, "from_dlpack", where, fmt::format("the dtype {} is not available", text(t.dtype)));
+  TARRY_THROW(InvalidDtype, "from_dlpack", where, fmt::format("the dtype {} is not available", text(t.dtype)));
 }
 
 Device device_of_tensor(const Tensor& t, Where where) {

@@ -38,7 +38,7 @@ TARRY_OR_OUT_OF_MEMORY("host_bytes", where)
 Scalar item(const Array& x, Where where) try {
   const graph::Edge e = detail::defined_edge(x, "item", where);
   if (graph::element_count(e.node()->shape()) != 1) {
-    TARRY_THROW(InvalidArgument, "item", where, graph::Typed(e).str() + " has not one element");
+    TARRY_THROW(InvalidShape, "item", where, graph::Typed(e).str() + " has not one element");
   }
   return load_element(runtime::host_data(e, where).get(), e.node()->dtype, where);
 }
@@ -67,7 +67,7 @@ void store_element(void* element, Dtype dtype, Scalar value, Where where) {
   graph::check_available("store_element", dtype, where);
   graph::ScalarCell cell;
   if (!graph::to_cell(value, dtype, cell)) {
-    TARRY_THROW(InvalidArgument, "store_element", where,
+    TARRY_THROW(InvalidValue, "store_element", where,
                 "the number " + graph::to_string(value) + " does not fit " + std::string(name(dtype)));
   }
   __builtin_memcpy(element, cell.bytes, itemsize(dtype));

@@ -61,7 +61,7 @@ CudaArrayInterface cuda_array_interface(const Array& x, Where where) try {
   for (const TypeString& t : kTypeStrings)
     if (t.dtype == n.dtype) view.typestr = t.text;
   if (view.typestr.empty()) {
-    TARRY_THROW(InvalidArgument, "cuda_array_interface", where,
+    TARRY_THROW(InvalidDtype, "cuda_array_interface", where,
                 fmt::format("there is no type string for {}; convert with astype first", name(n.dtype)));
   }
   const std::shared_ptr<graph::Storage> s = runtime::shared_storage(e, where);
@@ -86,7 +86,7 @@ Array from_cuda_array_interface(const CudaArrayInterface& view, Device device, c
         (view.typestr.size() == 3 && view.typestr.substr(1) == t.text + 1 && t.text[2] == '1'))
       type = &t;
   if (type == nullptr)
-    TARRY_THROW(InvalidArgument, kOp, where, fmt::format("the type string \"{}\" is not available", view.typestr));
+    TARRY_THROW(InvalidDtype, kOp, where, fmt::format("the type string \"{}\" is not available", view.typestr));
   runtime::Foreign memory;
   memory.data = const_cast<void*>(view.data);
   memory.dtype = type->dtype;

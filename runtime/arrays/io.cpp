@@ -29,7 +29,7 @@ std::span<const std::int64_t> extents(const Shape& shape) { return {shape.data()
 void check_count(std::size_t count, Dtype dtype, const Shape& shape, Where where) {
   graph::check_shape("asarray", {dtype, extents(shape)}, where);
   if (graph::element_count(extents(shape)) != static_cast<std::int64_t>(count)) {
-    TARRY_THROW(InvalidArgument, "asarray", where,
+    TARRY_THROW(InvalidShape, "asarray", where,
                 std::to_string(count) + " elements do not fill " + graph::Typed(dtype, extents(shape)).str());
   }
 }
@@ -109,14 +109,14 @@ Array& Array::touch(Where where) & try {
 TARRY_OR_OUT_OF_MEMORY("touch", where)
 
 void detail::throw_ragged(std::size_t expected, std::size_t found, Where where) {
-  TARRY_THROW(InvalidArgument, "array", where,
+  TARRY_THROW(InvalidShape, "array", where,
               "rows differ in length: " + std::to_string(expected) + " and " + std::to_string(found));
 }
 
 std::size_t Array::expect(const char* function, Dtype dtype, Where where) const try {
   const Edge e = detail::defined_edge(*this, function, where);
   if (e.node()->dtype != dtype) {
-    TARRY_THROW(InvalidArgument, function, where,
+    TARRY_THROW(InvalidDtype, function, where,
                 "the array is " + std::string(name(e.node()->dtype)) + ", not " + std::string(name(dtype)) +
                     "; convert with astype first");
   }
@@ -133,7 +133,7 @@ TARRY_OR_OUT_OF_MEMORY(function, where)
 void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where where) const try {
   const std::size_t count = expect(function, dtype, where);
   if (static_cast<std::int64_t>(count) != size) {
-    TARRY_THROW(InvalidArgument, function, where,
+    TARRY_THROW(InvalidShape, function, where,
                 std::string(name(dtype)) + " " + shape().str() + " has " + std::to_string(count) + " elements, not " +
                     std::to_string(size));
   }
@@ -171,7 +171,7 @@ Array::operator bool() const try {
   const Edge e = detail::defined_edge(*this, "bool", Where{});
   const Where where = e.node()->where();
   if (size() != 1) {
-    TARRY_THROW(InvalidArgument, "bool", where, graph::Typed(e).str() + " has no single truth value");
+    TARRY_THROW(InvalidShape, "bool", where, graph::Typed(e).str() + " has no single truth value");
   }
   graph::ScalarCell cell;
   read(cell.bytes, where);

@@ -60,7 +60,7 @@ void trim(Device device, Where where) try { runtime::backend(named(device)).trim
 TARRY_OR_OUT_OF_MEMORY("trim", where)
 
 void set_memory_limit(Device device, std::int64_t bytes, Where where) try {
-  if (bytes < 0) TARRY_THROW(InvalidArgument, "set_memory_limit", where, fmt::format("the limit is {} bytes", bytes));
+  if (bytes < 0) TARRY_THROW(InvalidValue, "set_memory_limit", where, fmt::format("the limit is {} bytes", bytes));
   device = named(device);
   runtime::backend(device).limit_memory(static_cast<std::size_t>(bytes));
   remember_limit(device, bytes);

@@ -88,7 +88,7 @@ void save_npy(const std::string& path, const Array& x, Where location) try {
   const graph::Edge e = detail::defined_edge(x, "save_npy", where);
   const graph::Node& n = *e.node();
   if (runtime::npy_type_code(n.dtype).empty()) {
-    TARRY_THROW(InvalidArgument, "save_npy", where,
+    TARRY_THROW(InvalidDtype, "save_npy", where,
                 "the format has no name for " + std::string(name(n.dtype)) + "; convert with astype(x, float32) first");
   }
   NpyWriter file(path, n.dtype, n.shape(), where);

@@ -67,7 +67,7 @@ class RunFaults {
     if (check.attributes.called == graph::IndexAttributes::Called::Mask)
       fail_count(check, static_cast<std::int64_t>(index) / 2);
     const auto number = static_cast<std::int64_t>(words[0] >> codegen::kFaultBits);
-    TARRY_THROW(InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
+    TARRY_THROW(OutOfRange, std::string(to_string(check.attributes.called)), check.where,
                 fmt::format("index {}{} is out of range for axis {} of extent {} (indices int64 {}, evaluated at {})",
                             static_cast<std::int64_t>(index), place(check, number), check.attributes.axis, check.extent,
                             graph::to_string(check.shape.span()), evaluated_.str()));
@@ -75,7 +75,7 @@ class RunFaults {
 
   [[noreturn]] void fail_count(const Check& check, std::int64_t more) const {
     TARRY_THROW(
-        InvalidArgument, std::string(to_string(check.attributes.called)), check.where,
+        InvalidShape, std::string(to_string(check.attributes.called)), check.where,
         fmt::format("the mask has {} true elements {} than the value has rows (places int64 {}, evaluated at {})",
                     std::abs(more), more > 0 ? "more" : "fewer", graph::to_string(check.shape.span()),
                     evaluated_.str()));

@@ -60,8 +60,7 @@ class BrokenCompiler {
 };
 
 void add_compiler_rows(ErrorRows& rows) {
-  rows.at_evaluate(
-      ErrorCode::CompileError,
+  rows.at_evaluate<CompileError>(
       {"C compiler failed (exit status 3)", "it is broken", "-O1", "source kept in /", "failed_kernel.c", kFormula},
       [] {
         const Scope on_cpu(cpu);
@@ -71,27 +70,27 @@ void add_compiler_rows(ErrorRows& rows) {
         const Setting temporary("TMPDIR", kept.path().string());
         evaluate(unheard_of());
       });
-  rows.inside(ErrorCode::CompileError,
-              {"C compiler failed", "source not kept: cannot write /proc/none/failed_kernel.c: No such file"}, [] {
-                const BrokenCompiler broken;
-                const Setting cc("TARRY_CC", broken.program()), kept("TARRY_DUMP_DIR", "/proc/none");
-                (void)runtime::compile_c("int f;", "-shared");
-              });
-  rows.inside(ErrorCode::CompileError, {"no C compiler works here", "TARRY_CC"}, [] {
+  rows.inside<CompileError>(
+      {"C compiler failed", "source not kept: cannot write /proc/none/failed_kernel.c: No such file"}, [] {
+        const BrokenCompiler broken;
+        const Setting cc("TARRY_CC", broken.program()), kept("TARRY_DUMP_DIR", "/proc/none");
+        (void)runtime::compile_c("int f;", "-shared");
+      });
+  rows.inside<runtime::CompilerUnavailable>({"no C compiler works here", "TARRY_CC"}, [] {
     const Setting cc("TARRY_CC", "/no/such/compiler");
     (void)runtime::compile_c("int f;", "-shared");
   });
-  rows.inside(ErrorCode::CompileError, {"temporary directory in /no/such", "No space left", "TMPDIR"}, [] {
+  rows.inside<CompileError>({"temporary directory in /no/such", "No space left", "TMPDIR"}, [] {
     const Setting temporary("TMPDIR", "/no/such");
     fault::arm(Site::File, 1);
     (void)support::unique_temporary_dir();
   });
-  rows.inside(ErrorCode::CompileError, {"cannot write ", "No space left", "TMPDIR"}, [] {
+  rows.inside<runtime::CompilerUnavailable>({"cannot write ", "No space left", "TMPDIR"}, [] {
     (void)runtime::c_compiler();
     fault::arm(Site::File, 2);  // the first is the directory
     (void)runtime::compile_c("int f;", "-shared");
   });
-  rows.at_evaluate(ErrorCode::NotCached, {"TARRY_REQUIRE_CACHED", "1 kernel", "x86-64", "key ", kFormula}, [] {
+  rows.at_evaluate<NotCached>({"TARRY_REQUIRE_CACHED", "1 kernel", "x86-64", "key ", kFormula}, [] {
     const Scope on_cpu(cpu);
     const Setting required("TARRY_REQUIRE_CACHED", "1"), cache("TARRY_CACHE_DIR", "off");
     evaluate(unheard_of());
@@ -104,22 +103,22 @@ cache::Binary binary(std::string image) {
 }
 
 void add_loading_rows(ErrorRows& rows) {
-  rows.inside(ErrorCode::CompileError, {"does not load", "kernels.so"},
-              [] { (void)backend(cpu).load(request("f"), binary("no shared object")); });
-  rows.inside(ErrorCode::CompileError, {"cannot write /", "kernels.so", "No space left"}, [] {
+  rows.inside<CompileError>({"does not load", "kernels.so"},
+                            [] { (void)backend(cpu).load(request("f"), binary("no shared object")); });
+  rows.inside<CompileError>({"cannot write /", "kernels.so", "No space left"}, [] {
     fault::arm(Site::File, 2);  // the first is the directory
     (void)backend(cpu).load(request("f"), binary("no shared object"));
   });
-  rows.inside(ErrorCode::CompileError, {"lacks its entry g"}, [] {
+  rows.inside<CompileError>({"lacks its entry g"}, [] {
     auto compiled = runtime::compile_c("int f;", runtime::c_flags(backend(cpu).target()));
     (void)backend(cpu).load(request("g"), binary(std::move(compiled.image)));
   });
 }
 
 void add_memory_rows(ErrorRows& rows) {
-  rows.inside(ErrorCode::OutOfMemory, {"no host memory", "requested", "live", "cached", "pinned"},
-              [] { (void)backend(cpu).allocate(~std::size_t{0}); });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"no host memory for 28 B", "requested", "live", kFormula}, [] {
+  rows.inside<OutOfMemory>({"no host memory", "requested", "live", "cached", "pinned"},
+                           [] { (void)backend(cpu).allocate(~std::size_t{0}); });
+  rows.at_evaluate<OutOfMemory>({"no host memory for 28 B", "requested", "live", kFormula}, [] {
     const Scope on_cpu(cpu);
     const Setting interpreter("TARRY_DISABLE", "compile");
     const Array x = asarray(ramp(7)), y = unheard_of(x);
@@ -127,55 +126,54 @@ void add_memory_rows(ErrorRows& rows) {
     fault::arm(Site::Allocation, 1);
     evaluate(y);
   });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
+  rows.at_evaluate<OutOfMemory>({"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
     const Scope on_cpu(cpu);
     evaluate(zeros({std::int64_t{1} << 62}, float64) + 1);
   });
-  rows.at_evaluate(ErrorCode::OutOfMemory, {"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
+  rows.at_evaluate<OutOfMemory>({"[add] float64 (4611686018427387904,) is more than any memory holds"}, [] {
     const Scope on_cpu(cpu);
     save_npy("/no/such/x.npy", zeros({std::int64_t{1} << 62}, float64) + 1);
   });
-  rows.at_evaluate(ErrorCode::OutOfMemory,
-                   {"cpu needs 4.3 MiB and has room for",
-                    "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
-                    "needs all of its operand at once", "  requested     4.29 MiB"},
-                   [] {
-                     const Scope on_cpu(cpu);
-                     const Array x = cumulative_sum(asarray(ramp(1'000'000))) * 2;
-                     const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + 100'000));
-                     evaluate(x, sum(x));
-                   });
-  rows.failed(ErrorCode::OutOfMemory, "to_vector", {"float64 (4611686018427387904,) takes more than 2^63 - 1 bytes"},
-              [] { (void)zeros({std::int64_t{1} << 62}, float64).to_vector<double>(); });
-  rows.failed(ErrorCode::OutOfMemory, "asarray", {"float32 (5, 1000)", "no host memory", "requested"}, [] {
+  rows.at_evaluate<OutOfMemory>({"cpu needs 4.3 MiB and has room for",
+                                 "it could not be worked off in chunks: cumulative_sum float32 (1000000,) at ",
+                                 "needs all of its operand at once", "  requested     4.29 MiB"},
+                                [] {
+                                  const Scope on_cpu(cpu);
+                                  const Array x = cumulative_sum(asarray(ramp(1'000'000))) * 2;
+                                  const Setting limit("TARRY_MEMORY_LIMIT",
+                                                      std::to_string(backend(cpu).memory().live + 100'000));
+                                  evaluate(x, sum(x));
+                                });
+  rows.failed<OutOfMemory>("to_vector", {"float64 (4611686018427387904,) takes more than 2^63 - 1 bytes"},
+                           [] { (void)zeros({std::int64_t{1} << 62}, float64).to_vector<double>(); });
+  rows.failed<OutOfMemory>("asarray", {"float32 (5, 1000)", "no host memory", "requested"}, [] {
     const std::vector<float> values(5000);
     backend(cpu).trim();
     fault::arm(Site::Allocation, 1);
     (void)asarray(values, {5, 1000});
   });
-  rows.failed(ErrorCode::OutOfMemory, "evaluate", {"the host is out of memory", "  live ", "  cached "},
-              [] { support::throw_out_of_memory("evaluate", std::source_location::current()); });
-  rows.inside(ErrorCode::OutOfMemory, {"matmul needs a thread of its own, and the system has none: "}, [] {
+  rows.failed<OutOfMemory>("evaluate", {"the host is out of memory", "  live ", "  cached "},
+                           [] { support::throw_out_of_memory("evaluate", std::source_location::current()); });
+  rows.inside<OutOfMemory>({"matmul needs a thread of its own, and the system has none: "}, [] {
     fault::arm(Site::Thread, 1);
     support::in_own_thread("matmul", [] {});
   });
-  rows.inside(ErrorCode::OutOfMemory, {"there is no room to load a kernel beside the "}, [] {
+  rows.inside<OutOfMemory>({"there is no room to load a kernel beside the "}, [] {
     fault::arm(Site::Load, 1);
     (void)backend(cpu).load({}, {std::make_shared<const std::string>("never looked at"), "", ""});
   });
-  rows.at_evaluate(ErrorCode::InvalidArgument,
-                   {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
-                     const Scope on_cpu(cpu);
-                     const support::ScopedTemporaryDirectory directory;
-                     const std::string file = (directory.path() / "x.npy").string();
-                     save_npy(file, zeros({std::int64_t{8} << 20}));
-                     const Array total =
-                         sum(open_npy(file) * 2.0f);  // the pages of a file count: it is worked off in chunks
-                     const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + (8 << 20)));
-                     auto again = [&](const Progress&) { evaluate(total); };
-                     const OnProgress shown(again);
-                     evaluate(total);
-                   });
+  rows.at_evaluate<InvalidArgument>(
+      {"float32 () at ", "is being computed by the evaluate that called this callback"}, [] {
+        const Scope on_cpu(cpu);
+        const support::ScopedTemporaryDirectory directory;
+        const std::string file = (directory.path() / "x.npy").string();
+        save_npy(file, zeros({std::int64_t{8} << 20}));
+        const Array total = sum(open_npy(file) * 2.0f);  // the pages of a file count: it is worked off in chunks
+        const Setting limit("TARRY_MEMORY_LIMIT", std::to_string(backend(cpu).memory().live + (8 << 20)));
+        auto again = [&](const Progress&) { evaluate(total); };
+        const OnProgress shown(again);
+        evaluate(total);
+      });
 }
 
 WarmOptions into(const std::filesystem::path& out) {
@@ -232,7 +230,7 @@ void add_warm_rows(ErrorRows& rows) {
       (void)warm(files, options);
     });
   });
-  rows.failed(ErrorCode::OutOfMemory, "warm", {"the host is out of memory"}, [=] {
+  rows.failed<OutOfMemory>("warm", {"the host is out of memory"}, [=] {
     with_manifest([](const std::filesystem::path& directory, const Files& files) {
       WarmOptions options = into(directory / "out");
       options.progress = [](const WarmProgress&) { throw std::bad_alloc(); };
@@ -289,26 +287,24 @@ void add_device_rows(ErrorRows& rows) {
     const Setting device("TARRY_DEVICE", "gpu");
     (void)memory_stats();
   });
-  rows.failed(ErrorCode::DeviceError, "memory_stats", {"cuda:200 cannot be used: "},
-              [] { (void)memory_stats(cuda(200)); });
-  rows.failed(ErrorCode::DeviceError, "reset_memory_peak", {"cuda:200 cannot be used: "},
-              [] { reset_memory_peak(cuda(200)); });
-  rows.failed(ErrorCode::DeviceError, "trim", {"cuda:200 cannot be used: "}, [] { trim(cuda(200)); });
-  rows.failed(ErrorCode::DeviceError, "set_memory_limit", {"cuda:200 cannot be used: "},
-              [] { set_memory_limit(cuda(200), 1 << 20); });
-  rows.inside(ErrorCode::InvalidArgument, {"TARRY_CPU is \"native\"; this CPU can run kernels for "}, [] {
+  rows.failed<DeviceError>("memory_stats", {"cuda:200 cannot be used: "}, [] { (void)memory_stats(cuda(200)); });
+  rows.failed<DeviceError>("reset_memory_peak", {"cuda:200 cannot be used: "}, [] { reset_memory_peak(cuda(200)); });
+  rows.failed<DeviceError>("trim", {"cuda:200 cannot be used: "}, [] { trim(cuda(200)); });
+  rows.failed<DeviceError>("set_memory_limit", {"cuda:200 cannot be used: "},
+                           [] { set_memory_limit(cuda(200), 1 << 20); });
+  rows.inside<InvalidArgument>({"TARRY_CPU is \"native\"; this CPU can run kernels for "}, [] {
     const Setting level("TARRY_CPU", "native");
     (void)runtime::make_cpu_backend();
   });
-  rows.at_evaluate(ErrorCode::InvalidArgument, {"TARRY_DEVICE is \"cuda:-1\"", kFormula}, [] {
+  rows.at_evaluate<InvalidArgument>({"TARRY_DEVICE is \"cuda:-1\"", kFormula}, [] {
     const Setting device("TARRY_DEVICE", "cuda:-1");
     evaluate(unheard_of());
   });
-  rows.at_evaluate(ErrorCode::DeviceError, {"cuda:200 cannot be used: ", kFormula}, [] {
+  rows.at_evaluate<DeviceError>({"cuda:200 cannot be used: ", kFormula}, [] {
     const Scope far(cuda(200));
     evaluate(unheard_of());
   });
-  rows.failed(ErrorCode::DeviceError, "read", {"cuda:200 cannot be used: ", "reading input float32 (3,) at "}, [] {
+  rows.failed<DeviceError>("read", {"cuda:200 cannot be used: ", "reading input float32 (3,) at "}, [] {
     auto storage = std::make_shared<graph::Storage>();
     storage->buffer = std::make_shared<graph::Buffer>(cuda(200), graph::Owner::Adopted, nullptr, 12);
     storage->strides = {1};
@@ -317,40 +313,38 @@ void add_device_rows(ErrorRows& rows) {
         detail::wrap(graph::make_input(float32, shape.span(), std::move(storage), {}, Where{"user.cpp", 7}));
     (void)x.to_vector<float>();
   });
-  rows.inside(ErrorCode::DeviceError, {"cuda:0 has compute capability 6.1; 7.5 or newer"}, [] {
+  rows.inside<DeviceError>({"cuda:0 has compute capability 6.1; 7.5 or newer"}, [] {
     FakeDriver driver;
     driver.api.device_get_attribute = [](int* value, runtime::cuda::DeviceAttribute which, runtime::cuda::Ordinal) {
       return *value = which == runtime::cuda::DeviceAttribute::ComputeCapabilityMajor ? 6 : 1, Result::Success;
     };
     (void)on_driver(driver);
   });
-  rows.inside(
-      ErrorCode::OutOfMemory,
+  rows.inside<OutOfMemory>(
       {"cuda:0 has no room for 2.00 MiB", "live", "cached", "requested", "free      ", "1.00 MiB on the device"}, [] {
         FakeDriver driver;
         driver.capacity = std::size_t{1} << 20;
         (void)on_driver(driver)->allocate(std::size_t{2} << 20);
       });
-  rows.failed(ErrorCode::InvalidArgument, "set_memory_limit", {"the limit is -1 bytes"},
-              [] { set_memory_limit(cpu, -1); });
-  rows.inside(ErrorCode::OutOfMemory, {"cuda:0 has no room for 2.00 MiB", "limit ", "TARRY_MEMORY_LIMIT"}, [] {
+  rows.failed<InvalidValue>("set_memory_limit", {"the limit is -1 bytes"}, [] { set_memory_limit(cpu, -1); });
+  rows.inside<OutOfMemory>({"cuda:0 has no room for 2.00 MiB", "limit ", "TARRY_MEMORY_LIMIT"}, [] {
     FakeDriver driver;
     const Setting limit("TARRY_MEMORY_LIMIT", "1m");
     (void)on_driver(driver)->allocate(std::size_t{2} << 20);
   });
-  rows.inside(ErrorCode::OutOfMemory, {"cuda:0: cuCtxPushCurrent: FAKE_ERROR (2): made by a test"}, [] {
+  rows.inside<OutOfMemory>({"cuda:0: cuCtxPushCurrent: FAKE_ERROR (2): made by a test"}, [] {
     FakeDriver driver;
     const auto device = on_driver(driver);
     driver.broken = Result::OutOfMemory;
     device->synchronize();
   });
-  rows.inside(ErrorCode::DeviceError, {"cuda:0: cuCtxPushCurrent: FAKE_ERROR (700): made by a test"}, [] {
+  rows.inside<DeviceError>({"cuda:0: cuCtxPushCurrent: FAKE_ERROR (700): made by a test"}, [] {
     FakeDriver driver;
     const auto device = on_driver(driver);
     driver.broken = Result::IllegalAddress;
     device->synchronize();
   });
-  rows.inside(ErrorCode::DeviceLost, {"cuda:0 was lost earlier", "cuCtxPushCurrent: FAKE_ERROR (700)"}, [] {
+  rows.inside<DeviceLost>({"cuda:0 was lost earlier", "cuCtxPushCurrent: FAKE_ERROR (700)"}, [] {
     FakeDriver driver;
     const auto device = on_driver(driver);
     driver.broken = Result::IllegalAddress;
@@ -360,7 +354,7 @@ void add_device_rows(ErrorRows& rows) {
     }
     device->synchronize();
   });
-  rows.inside(ErrorCode::DeviceError, {"fork"}, [] {
+  rows.inside<DeviceError>({"fork"}, [] {
     FakeDriver driver;
     const auto device = on_driver(driver);
     in_child([&] { device->synchronize(); });
@@ -372,30 +366,30 @@ void add_nvrtc_rows(ErrorRows& rows) {
   static const auto compile = [](const char* text, const graph::Target& target) {
     (void)runtime::nvrtc_compile(text, target, graph::Mode::Strict);
   };
-  rows.inside(ErrorCode::CompileError, {"no NVRTC", "/no/such/libnvrtc.so", "TARRY_NVRTC", "install"}, [] {
+  rows.inside<CompileError>({"no NVRTC", "/no/such/libnvrtc.so", "TARRY_NVRTC", "install"}, [] {
     const Setting nvrtc("TARRY_NVRTC", "/no/such/libnvrtc.so");
     compile(kKernel, *graph::find_target("sm_90"));
   });
   if (!nvrtc_missing().empty()) return;
-  rows.inside(ErrorCode::CompileError,
-              {"nvrtc", "could not compile for sm_90", "tarry.cu(1): error", "undefined_thing", "source kept in /",
-               "failed_kernel.cu"},
-              [] {
-                const support::ScopedTemporaryDirectory kept;
-                const Setting temporary("TMPDIR", kept.path().string());
-                compile("extern \"C\" __global__ void f() { undefined_thing(); }", *graph::find_target("sm_90"));
-              });
-  rows.inside(ErrorCode::CompileError, {"nvrtc", "no architecture as old as sm_10; its oldest is sm_"}, [] {
+  rows.inside<CompileError>({"nvrtc", "could not compile for sm_90", "tarry.cu(1): error", "undefined_thing",
+                             "source kept in /", "failed_kernel.cu"},
+                            [] {
+                              const support::ScopedTemporaryDirectory kept;
+                              const Setting temporary("TMPDIR", kept.path().string());
+                              compile("extern \"C\" __global__ void f() { undefined_thing(); }",
+                                      *graph::find_target("sm_90"));
+                            });
+  rows.inside<CompileError>({"nvrtc", "no architecture as old as sm_10; its oldest is sm_"}, [] {
     graph::Target old = *graph::find_target("sm_90");
     old.name = "sm_10";
     old.level = 10;
     compile(kKernel, old);
   });
-  rows.inside(ErrorCode::CompileError, {"nvrtcCreateProgram: NVRTC_ERROR"}, [] {
+  rows.inside<CompileError>({"nvrtcCreateProgram: NVRTC_ERROR"}, [] {
     fault::arm(Site::Nvrtc, 1);
     compile(kKernel, *graph::find_target("sm_90"));
   });
-  rows.inside(ErrorCode::CompileError, {"libnvrtc", "NVRTC_ERROR"}, [] {
+  rows.inside<CompileError>({"libnvrtc", "NVRTC_ERROR"}, [] {
     // A name that no other test gave: what is known of a library is kept.
     const std::filesystem::path path = runtime::nvrtc_location();
     const Setting nvrtc("TARRY_NVRTC", (path.parent_path() / "." / path.filename()).string());
@@ -405,21 +399,22 @@ void add_nvrtc_rows(ErrorRows& rows) {
 }
 
 void add_bug_rows(ErrorRows& rows) {
-  rows.inside(ErrorCode::InternalError, {"internal check failed: in_table(name)", "report", "TARRY_DUMP", "env.cpp:"},
-              [] { (void)support::env::get("TARRY_NO_SUCH_SWITCH"); });
-  rows.inside(ErrorCode::InternalError, {"in a cycle"}, [] { (void)graph::topological_order({{1}, {0}}); });
-  rows.inside(ErrorCode::InternalError, {"breaks a rule: ", "one stride per outer dimension", "kernel pointwise"}, [] {
+  rows.inside<InternalError>({"internal check failed: in_table(name)", "report", "TARRY_DUMP", "env.cpp:"},
+                             [] { (void)support::env::get("TARRY_NO_SUCH_SWITCH"); });
+  rows.inside<InternalError>({"in a cycle"}, [] { (void)graph::topological_order({{1}, {0}}); });
+  rows.inside<InternalError>({"breaks a rule: ", "one stride per outer dimension", "kernel pointwise"}, [] {
     codegen::KernelIr ir;
     ir.accesses.resize(1);
     ir.rank = 1;
     codegen::verify(ir);
   });
-  rows.inside(ErrorCode::InternalError, {"[sin]", "tarry_sin_i32"},
-              [] { (void)codegen::scalar_function(graph::Op::Sin, int32, int32); });
-  rows.inside(ErrorCode::InternalError, {"no section nowhere"},
-              [] { (void)codegen::prelude_text(std::vector<std::string>{"nowhere"}, codegen::Dialect::C); });
-  rows.inside(ErrorCode::InternalError, {"defines tarry_nothing"},
-              [] { (void)codegen::prelude_sections(std::vector<std::string>{"tarry_nothing"}); });
+  rows.inside<InternalError>({"[sin]", "tarry_sin_i32"},
+                             [] { (void)codegen::scalar_function(graph::Op::Sin, int32, int32); });
+  rows.inside<InternalError>({"no section nowhere"}, [] {
+    (void)codegen::prelude_text(std::vector<std::string>{"nowhere"}, codegen::Dialect::C);
+  });
+  rows.inside<InternalError>({"defines tarry_nothing"},
+                             [] { (void)codegen::prelude_sections(std::vector<std::string>{"tarry_nothing"}); });
 }
 
 void add_product_rows(ErrorRows& rows) {
@@ -427,17 +422,17 @@ void add_product_rows(ErrorRows& rows) {
     FakeDriver driver;
     (void)runtime::make_cuda_backend(driver.api, 0, &blas.api)->prepare({float32, graph::Mode::Strict, 1, 1, 2, 3, 4});
   };
-  rows.inside(ErrorCode::DeviceError, {"cuBLASLt has no algorithm for matmul f32 (1, 2, 3) (1, 3, 4)"}, [prepare] {
+  rows.inside<DeviceError>({"cuBLASLt has no algorithm for matmul f32 (1, 2, 3) (1, 3, 4)"}, [prepare] {
     FakeBlas blas;
     blas.proposals = 0;
     prepare(blas);
   });
-  rows.inside(ErrorCode::DeviceError, {"cublasLtMatmulAlgoGetHeuristic of matmul f32 (1, 2, 3) (1, 3, 4)", "status 14"},
-              [prepare] {
-                FakeBlas blas;
-                blas.on_heuristic = BlasStatus::InternalError;
-                prepare(blas);
-              });
+  rows.inside<DeviceError>({"cublasLtMatmulAlgoGetHeuristic of matmul f32 (1, 2, 3) (1, 3, 4)", "status 14"},
+                           [prepare] {
+                             FakeBlas blas;
+                             blas.on_heuristic = BlasStatus::InternalError;
+                             prepare(blas);
+                           });
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <typeindex>
 
 #include "support/fault.h"
 #include "support/file.h"
 #include "support/log.h"
+#include "support/rethrow.h"
 #include "tests/errors/rows.h"
 #include "tests/helpers/test.h"
 
@@ -70,8 +72,7 @@ std::vector<ThrowSite>& reached_elsewhere() {
 
 /// The error that the row threw, or nothing.
 struct Thrown {
-  bool any = false;
-  ta::ErrorCode code{};
+  std::type_index kind = typeid(void);  ///< class of the error
   std::string op, message;
   ta::Where where;
 };
@@ -81,7 +82,7 @@ Thrown run(const ErrorRow& row) {
   try {
     row.call();
   } catch (const ta::Error& e) {
-    thrown = {true, e.code(), e.op(), e.what(), e.where()};
+    thrown = {typeid(e), e.op(), e.what(), e.where()};
   } catch (const std::exception& e) {
     thrown.message = std::string("another exception: ") + e.what();
   }
@@ -165,8 +166,7 @@ TEST_CASE("error: every place that throws is reached, and its message says what 
     ta::support::forget_throws();
     const Thrown thrown = run(row);
     INFO("row at " << row.where.str() << " threw " << thrown.message);
-    CHECK(thrown.any);
-    CHECK(thrown.code == row.code);
+    CHECK(std::string_view(thrown.kind.name()) == row.kind.name());
     CHECK(thrown.message.size() > 10);
     for (const std::string& part : row.parts) CHECK_THAT(thrown.message, Catch::Contains(part));
     if (row.user) {
@@ -186,4 +186,17 @@ TEST_CASE("error: every place that throws is reached, and its message says what 
     CHECK(site.reached);
   }
   if (without_nvrtc) TARRY_SKIP(ta::test::nvrtc_missing());
+}
+
+TEMPLATE_TEST_CASE("error: kinds of wrong arguments are InvalidArgument with its code", "[errors]", ta::OutOfRange,
+                   ta::InvalidShape, ta::InvalidDtype, ta::InvalidValue) {
+  const ta::Where where("a.cpp", 7);
+  try {
+    throw TestType("sum", where, "no");
+  } catch (const ta::InvalidArgument& e) {
+    CHECK(e.code() == ta::ErrorCode::InvalidArgument);
+    CHECK(e.op() == "sum");
+    CHECK(e.what() == std::string("[sum] no (at a.cpp:7)"));
+    CHECK_THROWS_AS(ta::support::rethrow_with_words(e, "max", where, "no"), TestType);
+  }
 }

@@ -31,12 +31,12 @@ void add_dlpack_rows(ErrorRows& rows) {
   rows.wrong("from_dlpack", {"no tensor"}, [] { (void)from_dlpack(static_cast<dlpack::ManagedTensor*>(nullptr)); });
   rows.wrong("from_dlpack", {"DLPack 7.1", "1.x"},
              [] { (void)from_dlpack(tensor([](auto& t) { t.version = {7, 1}; })); });
-  rows.wrong("from_dlpack", {"2 lanes"},
-             [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype.lanes = 2; })); });
-  rows.wrong("from_dlpack", {"complex64"},
-             [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype = {5, 64, 1}; })); });
-  rows.wrong("from_dlpack", {"code 9 of 8 bits"},
-             [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype = {9, 8, 1}; })); });
+  rows.wrong<InvalidDtype>("from_dlpack", {"2 lanes"},
+                           [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype.lanes = 2; })); });
+  rows.wrong<InvalidDtype>("from_dlpack", {"complex64"},
+                           [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype = {5, 64, 1}; })); });
+  rows.wrong<InvalidDtype>("from_dlpack", {"code 9 of 8 bits"},
+                           [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.dtype = {9, 8, 1}; })); });
   rows.wrong("from_dlpack", {"device of type 7"},
              [] { (void)from_dlpack(tensor([](auto& t) { t.dl_tensor.device.type = 7; })); });
   rows.wrong("from_dlpack", {"2 dimensions without a shape"},
@@ -51,17 +51,18 @@ void add_dlpack_rows(ErrorRows& rows) {
 void add_pointer_rows(ErrorRows& rows) {
   rows.wrong("from_device_pointer", {"no device"}, [] { (void)from_device_pointer(kFour.data(), {4}, Device{}); });
   rows.wrong("cuda_array_interface", {"cpu is no GPU"}, [] { (void)cuda_array_interface(asarray(kFour)); });
-  rows.wrong("cuda_array_interface", {"no type string for bfloat16"}, [] {
+  rows.wrong<InvalidDtype>("cuda_array_interface", {"no type string for bfloat16"}, [] {
     (void)cuda_array_interface(from_device_pointer(static_cast<const BFloat16*>(nullptr), {0}, cuda(250)));
   });
   rows.wrong("from_cuda_array_interface", {"cpu is no GPU"}, [] { (void)from_cuda_array_interface({}, cpu); });
-  rows.wrong("from_cuda_array_interface", {"\"<c8\" is not available"},
-             [] { (void)from_cuda_array_interface({.shape = {4}, .strides = {}, .typestr = "<c8"}, cuda(250)); });
+  rows.wrong<InvalidDtype>("from_cuda_array_interface", {"\"<c8\" is not available"}, [] {
+    (void)from_cuda_array_interface({.shape = {4}, .strides = {}, .typestr = "<c8"}, cuda(250));
+  });
   rows.wrong("from_cuda_array_interface", {"6 bytes", "float32"},
              [] { (void)from_cuda_array_interface({.shape = {4}, .strides = {6}, .typestr = "<f4"}, cuda(250)); });
   rows.wrong("use_stream", {"cpu is no GPU"}, [] { use_stream(cpu, nullptr); });
-  rows.at_evaluate(ErrorCode::DeviceError, {"cuda:251 cannot be used", "float32 (4,)"},
-                   [] { (void)to_device(asarray(kFour), cuda(251)).to_vector<float>(); });
+  rows.at_evaluate<DeviceError>({"cuda:251 cannot be used", "float32 (4,)"},
+                                [] { (void)to_device(asarray(kFour), cuda(251)).to_vector<float>(); });
 }
 
 void add_borrow_rows(ErrorRows& rows) {

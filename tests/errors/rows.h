@@ -3,9 +3,12 @@
 
 #include <tarry/tarry.h>
 
+#include <concepts>
 #include <functional>
 #include <source_location>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "support/check.h"
@@ -13,7 +16,7 @@
 namespace tarry::test {
 
 struct ErrorRow {
-  ErrorCode code;
+  std::type_index kind;            ///< class of the exception
   std::string op;                  ///< what Error::op() and the message's tag name; "" where there is none
   std::vector<std::string> parts;  ///< of the message
   std::function<void()> call;
@@ -27,21 +30,25 @@ class ErrorRows {
   using Parts = std::vector<std::string>;
   using Call = std::function<void()>;
 
-  /// A call that is wrong in itself: InvalidArgument with op, place and parts.
+  /// A call that is wrong in itself: InvalidArgument or one of its kinds, with op, place and parts.
+  template <std::derived_from<InvalidArgument> Kind = InvalidArgument>
   void wrong(std::string op, Parts parts, Call call, Where where = std::source_location::current()) {
-    rows_.push_back({ErrorCode::InvalidArgument, std::move(op), std::move(parts), std::move(call), where});
+    failed<Kind>(std::move(op), std::move(parts), std::move(call), where);
   }
   /// A right call that fails: as wrong(), with another type.
-  void failed(ErrorCode code, std::string op, Parts parts, Call call, Where where = std::source_location::current()) {
-    rows_.push_back({code, std::move(op), std::move(parts), std::move(call), where});
+  template <std::derived_from<Error> Kind>
+  void failed(std::string op, Parts parts, Call call, Where where = std::source_location::current()) {
+    rows_.push_back({typeid(Kind), std::move(op), std::move(parts), std::move(call), where});
   }
   /// Errors found by an evaluate: the message has the places of ops and evaluate.
-  void at_evaluate(ErrorCode code, Parts parts, Call call, Where where = std::source_location::current()) {
-    failed(code, "evaluate", std::move(parts), std::move(call), where);
+  template <std::derived_from<Error> Kind>
+  void at_evaluate(Parts parts, Call call, Where where = std::source_location::current()) {
+    failed<Kind>("evaluate", std::move(parts), std::move(call), where);
   }
   /// Anything else: no call of the user's is known there.
-  void inside(ErrorCode code, Parts parts, Call call, Where where = std::source_location::current()) {
-    rows_.push_back({code, "", std::move(parts), std::move(call), where, false});
+  template <std::derived_from<Error> Kind>
+  void inside(Parts parts, Call call, Where where = std::source_location::current()) {
+    rows_.push_back({typeid(Kind), "", std::move(parts), std::move(call), where, false});
   }
   [[nodiscard]] const std::vector<ErrorRow>& rows() const { return rows_; }
 
