@@ -82,9 +82,10 @@ Value Choices::between(Between& b, Value x, Value y) {
   return chosen_[key] = v;
 }
 
-/// A value that is loaded piece by piece.
+/// A value that is loaded piece by piece, of which there are not too many.
 bool Choices::add_pieces(Value v, const Bounds& domain, std::vector<Piece>& pieces) const {
   const Instr& in = ir_.instrs[v];
+  if (pieces.size() > kMostPieces) return false;
   if (in.kind == InstrKind::Load && out_.accesses[in.index].buffer != kNone) {
     pieces.push_back({domain, v, in.guard != kNone});
     return true;
