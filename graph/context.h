@@ -12,7 +12,7 @@ namespace tarry::graph {
 
 /// Most that may wait: nodes, and bytes of memory that only they keep; 0 bytes: by the memory limit.
 struct Budget {
-  std::int64_t nodes = 10'000;
+  std::int64_t nodes = 50'000;
   std::int64_t bytes = 0;
   friend bool operator==(const Budget&, const Budget&) = default;
 };

@@ -135,6 +135,8 @@ Value Choices::between_formulas(Between& b, Value x, Value y) {
   if (in.kind != InstrKind::Compute || other.kind != InstrKind::Compute || in.op != other.op ||
       in.dtype != other.dtype || in.loop != kNone || other.loop != kNone || is_choice(ir_, in) || is_choice(ir_, other))
     return kNone;
+  for (std::size_t i = 0; i < in.args.size(); ++i)  // casts may be of two dtypes
+    if (in.args[i] != kNone && ir_.instrs[in.args[i]].dtype != ir_.instrs[other.args[i]].dtype) return kNone;
   Instr both = in;
   int stay = 0;
   ++b.depth;

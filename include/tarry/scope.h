@@ -24,7 +24,7 @@ inline constexpr Numerics strict = Numerics::Strict, relaxed = Numerics::Relaxed
 /// portions of whole rounds where a loop recorded it, so that they share one plan. It never throws for what that meets:
 /// the arrays stay lazy, and the error comes from the next evaluate() or read.
 struct Budget {
-  std::int64_t operations = 10'000;
+  std::int64_t operations = 50'000;
   /// Bytes of evaluated arrays that nothing but waiting work keeps. 0: a quarter of TARRY_MEMORY_LIMIT or of the lowest
   /// limit set by set_memory_limit(), and 2 GiB without a limit.
   std::int64_t bytes = 0;

@@ -124,6 +124,17 @@ TEST_CASE("choices: formulas that differ are chosen between where they differ", 
     CHECK(computes(l.ir, Op::Abs) == 1);
     CHECK(computes(l.ir, Op::Where) == 1);
   }
+  SECTION("dtypes that are cast") {
+    const GraphEdge z = m.leaf({20}, int32);
+    const auto cast = [&](GraphEdge of, std::int64_t from, std::int64_t count) {
+      return m.map(Op::Cast, {slice(m, of, {from}, {count})}, float64);
+    };
+    const GraphEdge w = m.leaf({20}, int8);
+    m.g.roots = {m.update(m.update(m.broadcast(m.scalar(0), {20}), cast(z, 0, 8), {0}), cast(w, 8, 12), {8})};
+    const Lowered l = checked(m, {20});
+    CHECK(computes(l.ir, Op::Cast) == 2);
+    CHECK(computes(l.ir, Op::Where) == 1);
+  }
   SECTION("operations") {
     m.g.roots = {m.update(m.update(m.broadcast(m.scalar(0), {20}), part(x, 0, 8), {0}),
                           m.map(Op::Negative, {slice(m, y, {8}, {12})}), {8})};
