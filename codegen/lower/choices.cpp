@@ -63,7 +63,10 @@ Value Choices::choice(const Bounds& outer, const Bounds& inner, Value x, Value y
   const std::optional<Bounds> rest = rest_of(outer, inner);
   if (!rest) return kNone;
   Between b{outer, inner, *rest};
-  return between(b, x, y);
+  const std::size_t before = ir_.instrs.size();
+  const Value v = between(b, x, y);
+  chose_ = chose_ || v != kNone || ir_.instrs.size() > before;
+  return v;
 }
 
 bool Choices::are_equal(Value x, Value y) const {

@@ -19,7 +19,8 @@ class Choices : protected Instructions {
   /// loads; kNone where that has more statements. `x` is wanted in `inner` only, `y` in the rest. Pieces of an array
   /// that is rolled, or whose ends are wrapped, become so.
   Value choice(const Bounds& outer, const Bounds& inner, Value x, Value y);
-  [[nodiscard]] bool has_choices() const { return !chosen_.empty(); }
+  /// True if choice() has left instructions that may be of no use.
+  [[nodiscard]] bool has_choices() const { return chose_; }
 
  private:
   /// A load, and where it is wanted.
@@ -44,6 +45,7 @@ class Choices : protected Instructions {
   Value load_of(const Piece& piece);
   Value where(const Bounds& box, Value x, Value y);
 
+  bool chose_ = false;
   std::map<Value, std::vector<Piece>> pieces_;            // of choices between loads
   std::map<std::array<std::uint32_t, 4>, Value> chosen_;  // by both boxes, x and y; kNone where nothing is gained
 };

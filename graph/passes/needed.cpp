@@ -424,6 +424,9 @@ class Tracer {
       }
       case OpClass::Gather:  // as many elements as there are indices, as if no two that are stored apart were equal
         needed = grid;
+        if (input == 1 && g_.shape(n.inputs[0].node)[static_cast<int>(n.payload)] == 1 &&
+            g_.nodes[from].op != Op::Index)
+          return;  // there is one place, and nobody checks
         if (input == 0) {
           const auto axis = static_cast<std::size_t>(n.payload);
           const std::int64_t indices = varies(n.inputs[1].node, static_cast<int>(axis)) ? grid[axis].count : 1;

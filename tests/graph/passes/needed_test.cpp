@@ -100,6 +100,9 @@ TEST_CASE("lower bound: a gather needs as many elements as indices lie in memory
   CHECK(least(ta::take_along_axis(x, ta::broadcast_to(few, {3, 66}), 0)) == 66 + 66 + 198);
   CHECK(least(ta::take_along_axis(x, ta::broadcast_to(few, {3, 66}) + 1, 1)) == 66 + 198 + 198);
   CHECK(least(ta::take_along_axis(x, all, 0)) == 66 + 198);
+  const ta::Array row = floats({1, 66});  // one place along the axis: only a check reads what indices are
+  CHECK(least(ta::take_along_axis(row, stored, 0, ta::Bounds::Wrap)) == 66 + 198);
+  CHECK(least(ta::take_along_axis(row, stored, 0)) == 66 + 198 + 198);
 }
 
 TEST_CASE("lower bound: of operations, the elements that results depend on count", "[runtime][plan]") {
