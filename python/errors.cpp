@@ -13,7 +13,7 @@ namespace {
 
 /// In the order of ErrorCode.
 std::array<PyObject*, 7> exceptions{};
-/// Of the kinds of InvalidArgument.
+/// Exceptions for the kinds of InvalidArgument.
 PyObject *out_of_range = nullptr, *invalid_shape = nullptr, *invalid_dtype = nullptr, *invalid_value = nullptr;
 
 PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {

@@ -219,9 +219,9 @@ void Moves::store_common(KernelId k) {
       if (v != but) p_.assign(v, kNoId);
     return improve();
   };
+  double most = 0;
+  for (NodeId v : all) most += load_seconds(v) * static_cast<double>(1 + p_.loaded_by(v).size());
   for (const Common& c : common_values(k)) {
-    double most = 0;
-    for (NodeId v : all) most += load_seconds(v) * static_cast<double>(1 + p_.loaded_by(v).size());
     if (spent() || most <= least_ || !p_.may_store(c.node, k)) continue;
     p_.assign(c.node, k);
     if (instead_of(all, kNoId)) return;
@@ -239,7 +239,7 @@ void Moves::store_common(KernelId k) {
 }
 
 /// The nearest values of which a kernel makes at least two that it stores, those of the most first.
-std::vector<Moves::Common> Moves::common_values(KernelId k) const {
+std::vector<Moves::Common> Moves::common_values(KernelId k) {
   std::vector<NodeId> stored;
   for (NodeId v : p_.kernel(k).members)
     if (p_.can_repeat(v) && !p_.loaded_by(v).empty()) stored.push_back(v);
@@ -248,29 +248,29 @@ std::vector<Moves::Common> Moves::common_values(KernelId k) const {
   for (NodeId v : p_.repeated(k))
     if (p_.kernel_of(v) == kNoId) inside.push_back(v);
   std::ranges::sort(inside, std::greater());
-  std::unordered_map<NodeId, std::uint64_t> needed_by;  // bits, by number in `stored`
-  std::unordered_map<NodeId, bool> is_nearest;
-  for (NodeId v : inside) needed_by[v] = 0, is_nearest[v] = true;
-  const auto spread = [&](NodeId reader, std::uint64_t bits) {
-    for (int i = 0; i < f_.g.nodes[reader].n_inputs; ++i) {
-      const auto it = needed_by.find(f_.source(reader, i).edge.node);
-      if (it != needed_by.end()) it->second |= bits;
-    }
+  model_.spend(1 + inside.size() / kCountedPerVisit);
+  struct Use {
+    std::uint64_t by = 0;  // bits, by number in `stored`
+    bool nearest = true;   // no other value of the kernel between it and all of these
   };
-  for (std::size_t i = 0; i < stored.size(); ++i) spread(stored[i], std::uint64_t{1} << i);
-  for (NodeId v : inside) spread(v, needed_by[v]);
+  std::unordered_map<NodeId, Use> uses;
+  for (NodeId v : inside) uses[v] = {};
+  const auto each_source = [&](NodeId reader, const auto& f) {
+    for (int i = 0; i < f_.g.nodes[reader].n_inputs; ++i)
+      if (const auto it = uses.find(f_.source(reader, i).edge.node); it != uses.end()) f(it->second);
+  };
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    each_source(stored[i], [&](Use& source) { source.by |= std::uint64_t{1} << i; });
+  for (NodeId v : inside) each_source(v, [by = uses[v].by](Use& source) { source.by |= by; });
   for (NodeId v : inside)
-    for (int i = 0; i < f_.g.nodes[v].n_inputs; ++i) {
-      const NodeId source = f_.source(v, i).edge.node;
-      const auto it = needed_by.find(source);
-      if (it != needed_by.end() && it->second == needed_by[v]) is_nearest[source] = false;
-    }
+    each_source(v, [by = uses[v].by](Use& source) { source.nearest = source.nearest && source.by != by; });
   std::vector<Common> found;
   for (NodeId v : inside) {
-    if (std::popcount(needed_by[v]) < 2 || !is_nearest[v]) continue;
+    const Use& use = uses[v];
+    if (std::popcount(use.by) < 2 || !use.nearest) continue;
     Common c{v, {}};
     for (std::size_t i = 0; i < stored.size(); ++i)
-      if ((needed_by[v] >> i & 1) != 0) c.stored.push_back(stored[i]);
+      if ((use.by >> i & 1) != 0) c.stored.push_back(stored[i]);
     found.push_back(std::move(c));
   }
   std::ranges::stable_sort(found, std::greater(), [](const Common& c) { return c.stored.size(); });

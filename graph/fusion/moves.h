@@ -77,7 +77,7 @@ class Moves {
   bool merge_needed(KernelId k, KernelId o);
   bool merge_with(KernelId k, const std::vector<KernelId>& others, const std::vector<NodeId>& stored);
   void store_common(KernelId k);
-  [[nodiscard]] std::vector<Common> common_values(KernelId k) const;
+  [[nodiscard]] std::vector<Common> common_values(KernelId k);
   [[nodiscard]] std::vector<NodeId> loaded(KernelId k) const;
   std::vector<NodeId> some(std::vector<NodeId> nodes);
   void stored_node(NodeId v, KernelId k);
