@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c/render.h"
+#include "codegen/ir/usual.h"
 
 namespace tarry::codegen {
 
@@ -62,10 +63,7 @@ std::uint32_t CWriter::undecided(const Loop& l) const {
   for (auto v = used.rbegin(); v != used.rend(); ++v) {
     const Instr& instr = ir.instrs[*v];
     if (!own[*v] || chosen(instr) != kNone) continue;
-    if (instr.kind == InstrKind::Compute && instr.op == Op::Where) {
-      const Instr& condition = ir.instrs[instr.args[0]];
-      if (condition.kind == InstrKind::Inside) return condition.index;
-    }
+    if (is_choice(ir, instr)) return ir.instrs[instr.args[0]].index;
     const std::uint32_t guard = instr.kind == InstrKind::Inside ? instr.index : instr.guard;
     if (guard != kNone && !is_decided({*v})) return guard;
   }

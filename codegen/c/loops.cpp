@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c/render.h"
+#include "codegen/ir/usual.h"
 
 namespace tarry::codegen {
 
@@ -73,7 +74,7 @@ CWriter::Vectors CWriter::vectors_of(const Loop& l) const {
       case InstrKind::Result: found.whole.insert(v); return fits(instr.dtype) && is_element(l.operand(v));
       case InstrKind::Inside: return is_cut;
       case InstrKind::Compute: {
-        if (instr.op == Op::Where && ir.instrs[instr.args[0]].kind == InstrKind::Inside) {
+        if (is_choice(ir, instr)) {
           found.whole.insert(v);
           const bool is_own = std::ranges::find(l.values, instr.args[0]) != l.values.end();
           return (is_own || chosen(instr) != kNone) && is_number(instr.args[1]) && is_number(instr.args[2]);

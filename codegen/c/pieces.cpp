@@ -2,16 +2,14 @@
 // its address, and none needs a test: one loop serves all parts.
 #include "codegen/c/pieces.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
+#include "codegen/ir/usual.h"
 
 namespace tarry::codegen {
 namespace {
 
-class Reader {
+class PieceReader {
  public:
-  explicit Reader(const KernelIr& ir) : ir_(ir) {}
+  explicit PieceReader(const KernelIr& ir) : ir_(ir) {}
 
   /// The pieces of a choice that reads an array at every point, each along its rows; empty where it is none.
   Pieces pieces_of(Value v) {
@@ -29,10 +27,8 @@ class Reader {
       found_.push_back({kNone, in.index});
       return true;
     }
-    if (in.kind != InstrKind::Compute || in.op != Op::Where) return false;
-    const Instr& test = ir_.instrs[in.args[0]];
-    if (test.kind != InstrKind::Inside) return false;
-    found_.push_back({test.index, kNone});
+    if (!is_choice(ir_, in)) return false;
+    found_.push_back({ir_.instrs[in.args[0]].index, kNone});
     return add(in.args[1]) && add(in.args[2]);
   }
 
@@ -40,27 +36,12 @@ class Reader {
   Pieces found_;
 };
 
-/// By value: no store needs it.
-std::vector<bool> idle(const KernelIr& ir) {
-  std::vector<bool> idles(ir.instrs.size(), true);
-  for (Value v = static_cast<Value>(ir.instrs.size()); v-- > 0;) {
-    const Instr& in = ir.instrs[v];
-    const bool is_free = in.kind == InstrKind::Compute || in.kind == InstrKind::Load || in.kind == InstrKind::Inside;
-    if (!is_free) idles[v] = false;
-    if (idles[v]) continue;
-    for (const Value arg : in.args)
-      if (arg != kNone) idles[arg] = false;
-    if (in.kind == InstrKind::Fold) idles[ir.folds[in.index].arg] = false;
-  }
-  return idles;
-}
-
 }  // namespace
 
 std::optional<PiecedKernel> with_pieces(const KernelIr& ir) {
   if (ir.rank == 0) return std::nullopt;
   std::optional<PiecedKernel> kernel;
-  Reader reader(ir);
+  PieceReader reader(ir);
   for (Value v = 0; v < ir.instrs.size(); ++v) {
     Pieces pieces = reader.pieces_of(v);
     if (pieces.empty()) continue;
@@ -73,7 +54,7 @@ std::optional<PiecedKernel> with_pieces(const KernelIr& ir) {
     load.index = access;
     kernel->pieces[access] = std::move(pieces);
   }
-  if (kernel) kernel->idle = idle(kernel->ir);
+  if (kernel) kernel->needed = needed_values(kernel->ir);
   return kernel;
 }
 

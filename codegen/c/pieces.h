@@ -21,7 +21,7 @@ using Pieces = std::vector<PieceOrGuard>;
 struct PiecedKernel {
   KernelIr ir;
   std::map<std::uint32_t, Pieces> pieces;  ///< by access
-  std::vector<bool> idle;                  ///< by value: nothing needs it any more
+  std::vector<bool> needed;                ///< by value: the others are of no use any more
 };
 
 /// The kernel so; nothing where no array is loaded by pieces.

@@ -34,7 +34,7 @@ namespace {
 CWriter::Loop pointwise_loop(const CWriter& w, const std::optional<PiecedKernel>& pieced) {
   CWriter::Loop loop{{}, Axis::LastOuter, "i", "lo", "hi"};
   for (Value v = 0; v < w.ir.instrs.size(); ++v)
-    if (w.ir.instrs[v].region != Region::Loop && !(pieced && pieced->idle[v])) loop.values.push_back(v);
+    if (w.ir.instrs[v].region != Region::Loop && (!pieced || pieced->needed[v])) loop.values.push_back(v);
   loop.is_long = w.ir.rank < 2;
   loop.vectors = w.has_vectors(loop);
   return loop;

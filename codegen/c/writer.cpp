@@ -7,6 +7,7 @@
 
 #include "codegen/c/render.h"
 #include "codegen/ir/transpose.h"
+#include "codegen/ir/usual.h"
 
 namespace tarry::codegen {
 
@@ -339,8 +340,7 @@ void CWriter::index_function() {
 }
 
 Value CWriter::chosen(const Instr& instr) const {
-  if (instr.kind != InstrKind::Compute || instr.op != Op::Where || ir.instrs[instr.args[0]].kind != InstrKind::Inside)
-    return kNone;
+  if (!is_choice(ir, instr)) return kNone;
   const auto holds = holds_.find(ir.instrs[instr.args[0]].index);
   if (holds == holds_.end()) return kNone;  // another scope has asked
   return holds->second == "1" ? instr.args[1] : holds->second == "0" ? instr.args[2] : kNone;

@@ -3,13 +3,32 @@
 
 namespace tarry::codegen {
 
+std::vector<bool> needed_values(const KernelIr& ir) {
+  std::vector<bool> needs(ir.instrs.size());
+  const auto need = [&](Value v) {
+    if (v != kNone) needs[v] = true;
+  };
+  for (const Reduction& r : ir.reductions) {
+    for (const Value v : r.args) need(v);
+    need(r.combined);
+  }
+  for (const Fold& f : ir.folds) need(f.arg);
+  for (Value v = static_cast<Value>(ir.instrs.size()); v-- > 0;) {
+    const Instr& in = ir.instrs[v];
+    const bool is_free = in.kind == InstrKind::Compute || in.kind == InstrKind::Load || in.kind == InstrKind::Inside ||
+                         in.kind == InstrKind::Scalar;
+    if (!is_free || in.loop != kNone) needs[v] = true;
+    if (!needs[v]) continue;
+    for (const Value arg : in.args) need(arg);
+  }
+  return needs;
+}
+
 Value usual_value(const KernelIr& ir, Value v) {
   for (;;) {
     const Instr& in = ir.instrs[v];
-    if (in.kind != InstrKind::Compute || in.op != Op::Where) return v;
-    const Instr& condition = ir.instrs[in.args[0]];
-    if (condition.kind != InstrKind::Inside) return v;
-    v = in.args[ir.guards[condition.index].usual ? 1 : 2];
+    if (!is_choice(ir, in)) return v;
+    v = in.args[ir.guards[ir.instrs[in.args[0]].index].usual ? 1 : 2];
   }
 }
 

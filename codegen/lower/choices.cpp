@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "codegen/ir/usual.h"
+
 namespace tarry::codegen {
 namespace {
 
-constexpr int kDeepest = 64;  // formulas below each other that are compared
-constexpr std::size_t kMostPieces = 32;
+constexpr int kDeepest = 64;             // formulas below each other that are compared
+constexpr std::size_t kMostPieces = 32;  // of an array
 
 /// The box of two, where they meet along one axis and are alike along the others.
 std::optional<Bounds> joined(const Bounds& a, const Bounds& b) {
@@ -35,10 +37,6 @@ std::optional<Bounds> common(Bounds a, const Bounds& b) {
   return a;
 }
 
-bool is_choice(const KernelIr& ir, const Instr& in) {
-  return in.kind == InstrKind::Compute && in.op == Op::Where && ir.instrs[in.args[0]].kind == InstrKind::Inside;
-}
-
 /// Loads that can be one: of an array by the same strides.
 bool are_alike(const RawAccess& a, const RawAccess& b) {
   return a.buffer == b.buffer && a.strides == b.strides && a.loop == kNone && b.loop == kNone &&
@@ -62,7 +60,7 @@ std::optional<Bounds> rest_of(const Bounds& outer, const Bounds& inner) {
 Value Choices::choice(const Bounds& outer, const Bounds& inner, Value x, Value y) {
   const std::optional<Bounds> rest = rest_of(outer, inner);
   if (!rest) return kNone;
-  Between b{outer, inner, *rest};
+  Between b{outer, inner, *rest, box_number(outer), box_number(inner)};
   const std::size_t before = ir_.instrs.size();
   const Value v = between(b, x, y);
   chose_ = chose_ || v != kNone || ir_.instrs.size() > before;
@@ -78,7 +76,7 @@ bool Choices::are_equal(Value x, Value y) const {
 Value Choices::between(Between& b, Value x, Value y) {
   if (are_equal(x, y)) return x;
   if (b.depth == kDeepest) return kNone;
-  const std::array<std::uint32_t, 4> key{box_number(b.outer), box_number(b.inner), x, y};
+  const std::array<std::uint32_t, 4> key{b.outer_number, b.inner_number, x, y};
   if (const auto known = chosen_.find(key); known != chosen_.end()) return known->second;
   Value v = between_loads(b, x, y);
   if (v == kNone) v = between_formulas(b, x, y);
@@ -126,7 +124,7 @@ Value Choices::between_loads(const Between& b, Value x, Value y) {
   }
   const Value v = one_of(b.outer, pieces);
   if (v == kNone || pieces.size() == 1) return v;
-  if (box_number(b.outer) == kNone) ir_.instrs[v].whole = true;
+  if (b.outer_number == kNone) ir_.instrs[v].whole = true;
   pieces_[v] = std::move(pieces);
   return v;
 }

@@ -29,10 +29,12 @@ class Choices : protected Instructions {
     Value load;
     bool tested = true;  ///< it may be read in the box alone
   };
+  /// The boxes of a choice(), and how many formulas lie above those at hand.
   struct Between {
     const Bounds& outer;
     const Bounds& inner;
     Bounds rest;
+    std::uint32_t outer_number, inner_number;  ///< as box_number() says
     int depth = 0;
   };
 

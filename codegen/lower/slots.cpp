@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "codegen/ir/usual.h"
 #include "codegen/lower/selection.h"
 
 namespace tarry::codegen {
@@ -64,8 +65,7 @@ graph::Dims last_axes(const Selection& s, const graph::Group& group, const graph
 /// As the model counts them: where a box holds is known, or asked once for a whole run of points.
 double cost_of(const KernelIr& ir, const Instr& in) {
   if (in.kind != InstrKind::Compute) return 0;
-  const bool chooses = in.op == Op::Where && ir.instrs[in.args[0]].kind == InstrKind::Inside;
-  return chooses ? 0 : graph::info(in.op).cost;
+  return is_choice(ir, in) ? 0 : graph::info(in.op).cost;
 }
 
 /// True if an axis moves what is read there, by a stride or by a place that is computed.

@@ -1,37 +1,13 @@
 // drop_unused(): instructions that nothing stored needs, and the accesses, guards and scalars that only these named.
-#include <algorithm>
 #include <utility>
 
+#include "codegen/ir/usual.h"
 #include "codegen/lower/selection.h"
 
 namespace tarry::codegen {
 namespace {
 
-bool is_free(const Instr& in) {
-  return in.loop == kNone && (in.kind == InstrKind::Compute || in.kind == InstrKind::Load ||
-                              in.kind == InstrKind::Inside || in.kind == InstrKind::Scalar);
-}
-
-std::vector<bool> needed(const KernelIr& ir) {
-  std::vector<bool> needs(ir.instrs.size());
-  const auto need = [&](Value v) {
-    if (v != kNone) needs[v] = true;
-  };
-  for (const Reduction& r : ir.reductions) {
-    for (const Value v : r.args) need(v);
-    need(r.combined);
-  }
-  for (const Fold& f : ir.folds) need(f.arg);
-  for (Value v = static_cast<Value>(ir.instrs.size()); v-- > 0;) {
-    const Instr& in = ir.instrs[v];
-    if (!is_free(in)) needs[v] = true;
-    if (!needs[v]) continue;
-    for (const Value arg : in.args) need(arg);
-  }
-  return needs;
-}
-
-/// The new number of each element that stays.
+/// The new number of each element that stays; kNone for the others.
 std::vector<std::uint32_t> numbers(const std::vector<bool>& stays) {
   std::vector<std::uint32_t> now(stays.size(), kNone);
   std::uint32_t count = 0;
@@ -41,18 +17,31 @@ std::vector<std::uint32_t> numbers(const std::vector<bool>& stays) {
 }
 
 template <class List>
-void keep(List& list, const std::vector<bool>& stays) {
+void keep(List& list, const std::vector<std::uint32_t>& now) {
   List kept;
-  for (std::size_t i = 0; i < stays.size(); ++i)
-    if (stays[i]) kept.push_back(std::move(list[i]));
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i] != kNone) kept.push_back(std::move(list[i]));
   list = std::move(kept);
+}
+
+/// Numbers anew what `each` calls a function with, of `count`, and drops the rest: the new number of each, or kNone.
+template <class Each>
+std::vector<std::uint32_t> renumbered(std::size_t count, const Each& each) {
+  std::vector<bool> stays(count);
+  each([&](std::uint32_t& n) {
+    if (n != kNone) stays[n] = true;
+  });
+  const std::vector<std::uint32_t> now = numbers(stays);
+  each([&](std::uint32_t& n) {
+    if (n != kNone) n = now[n];
+  });
+  return now;
 }
 
 void drop_instructions(Selection& s) {
   KernelIr& ir = s.lowered.ir;
-  const std::vector<bool> stays = needed(ir);
-  const std::vector<std::uint32_t> now = numbers(stays);
-  keep(ir.instrs, stays);
+  const std::vector<std::uint32_t> now = numbers(needed_values(ir));
+  keep(ir.instrs, now);
   const auto rename = [&](Value& v) {
     if (v != kNone) v = now[v];
   };
@@ -68,60 +57,42 @@ void drop_instructions(Selection& s) {
 
 void drop_guards(Selection& s) {
   KernelIr& ir = s.lowered.ir;
-  std::vector<bool> stays(ir.guards.size());
-  const auto each = [&](const auto& f) {
+  const std::vector<std::uint32_t> now = renumbered(ir.guards.size(), [&](const auto& f) {
     for (Instr& in : ir.instrs) f(in.kind == InstrKind::Inside ? in.index : in.guard);
-  };
-  each([&](std::uint32_t g) {
-    if (g != kNone) stays[g] = true;
   });
-  const std::vector<std::uint32_t> now = numbers(stays);
-  const auto rename = [&](std::uint32_t& g) {
-    if (g != kNone) g = now[g];
-  };
-  each(rename);
-  for (RawAccess& a : s.accesses) rename(a.guard);
-  keep(ir.guards, stays);
-  keep(s.boxes, stays);
+  for (RawAccess& a : s.accesses)
+    if (a.guard != kNone) a.guard = now[a.guard];
+  keep(ir.guards, now);
+  keep(s.boxes, now);
 }
 
 void drop_accesses(Selection& s) {
   KernelIr& ir = s.lowered.ir;
-  std::vector<bool> stays(s.accesses.size());
-  const auto each = [&](const auto& f) {
-    for (Instr& in : ir.instrs)
-      if (names_access(in)) f(in.index);
-    for (std::uint32_t& element : ir.checks) f(element);
-    if (ir.faults != kNone) f(ir.faults);
-    for (Guard& g : ir.guards)
-      for (GuardTerm& term : g.terms) f(term.access);
-  };
-  each([&](std::uint32_t a) { stays[a] = true; });
-  const std::vector<std::uint32_t> now = numbers(stays);
-  each([&](std::uint32_t& a) { a = now[a]; });
-  keep(s.accesses, stays);
+  keep(s.accesses, renumbered(s.accesses.size(), [&](const auto& f) {
+         for (Instr& in : ir.instrs)
+           if (names_access(in)) f(in.index);
+         for (std::uint32_t& element : ir.checks) f(element);
+         f(ir.faults);
+         for (Guard& g : ir.guards)
+           for (GuardTerm& term : g.terms) f(term.access);
+       }));
 }
 
 }  // namespace
 
 void drop_unused_scalars(Selection& s) {
   KernelIr& ir = s.lowered.ir;
-  std::vector<bool> stays(ir.scalars.size());
-  const auto each = [&](const auto& f) {
+  const std::vector<std::uint32_t> now = renumbered(ir.scalars.size(), [&](const auto& f) {
     for (Instr& in : ir.instrs)
       if (in.kind == InstrKind::Scalar) f(in.index);
-    for (Reduction& r : ir.reductions)
-      if (r.weight != kNone) f(r.weight);
+    for (Reduction& r : ir.reductions) f(r.weight);
     for (std::uint32_t& extent : ir.loops) f(extent);
     for (CheckRef& check : s.lowered.checks) f(check.scalar);
     for (Guard& g : ir.guards)
       for (GuardTerm& term : g.terms) f(term.extent);
-  };
-  each([&](std::uint32_t scalar) { stays[scalar] = true; });
-  const std::vector<std::uint32_t> now = numbers(stays);
-  each([&](std::uint32_t& scalar) { scalar = now[scalar]; });
-  keep(ir.scalars, stays);
-  keep(s.lowered.scalars, stays);
+  });
+  keep(ir.scalars, now);
+  keep(s.lowered.scalars, now);
 }
 
 void drop_unused(Selection& selection) {
