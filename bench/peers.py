@@ -5,7 +5,8 @@ One JSON object per line: first the versions of what was used, then each workloa
 ms (back to back), sync_ms (one call and the wait for it), gbps over the least bytes there are to move, cold_s, or err.
 
 usage: peers.py PEER [--device cpu|cuda] [--filter WORKLOAD ...]
-Peers: numpy, numexpr, numba (cpu); cupy, cupy_fuse (cuda); torch, torch_compile, jax (both).
+Peers: numpy, numexpr, numba (cpu); cupy, cupy_fuse (cuda); torch, torch_compile, jax (both). Tarry itself
+from Python (both): tarry_python records and evaluates, tarry_function replays.
 """
 import argparse
 import fnmatch
@@ -339,6 +340,55 @@ class Jax(Peer):
         jax.block_until_ready(result)
 
 
+class TarryPython(Peer):
+    packages = ("tarry",)
+
+    def workloads(self, s):
+        os.environ.setdefault("TARRY_DEVICE", self.device)
+        import tarry
+
+        parts = SimpleNamespace(
+            erf=tarry.erf,
+            uniform=lambda shape, key: tarry.random.Generator(key).uniform(shape),
+            float32=lambda a: a.astype(tarry.float32),
+            row_max=lambda x: tarry.max(x, 1, keepdims=True),
+            along_rows=lambda f, x: f(x, 1, keepdims=True),
+            set_inside=copied_and_set,
+        )
+
+        def evaluated(record):
+            def call(*arrays):
+                results = record(*arrays)
+                tarry.evaluate(*(results if isinstance(results, tuple) else (results,)))
+                return results
+
+            return call
+
+        return {name: evaluated(self.prepared(f)) for name, f in formulas(tarry, parts, s).items()}
+
+    def prepared(self, record):
+        return record
+
+    def array(self, values):
+        import tarry
+
+        x = tarry.asarray(values) + 0
+        x.evaluate()  # in the device's own memory
+        return x
+
+    def wait(self, result):
+        import tarry
+
+        tarry.synchronize()
+
+
+class TarryFunction(TarryPython):
+    def prepared(self, record):
+        import tarry
+
+        return tarry.function(record)
+
+
 PEERS = {
     "numpy": NumPy,
     "numexpr": NumExpr,
@@ -348,6 +398,8 @@ PEERS = {
     "cupy": CuPy,
     "cupy_fuse": CuPyFuse,
     "jax": Jax,
+    "tarry_python": TarryPython,
+    "tarry_function": TarryFunction,
 }
 
 

@@ -36,9 +36,9 @@ bool is_own(std::string_view file) {
   return file.substr(0, slash + 2).ends_with(kModules);
 }
 
-Location location_of(PyFrameObject* frame, PyCodeObject* code) {
+Location location_of(PyFrameObject* frame, PyObject* code) {
   const int line = PyFrame_GetLineNumber(frame);
-  const nb::object file = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_filename"));
+  const nb::object file = nb::steal(PyObject_GetAttrString(code, "co_filename"));
   if (!file.is_valid()) {
     PyErr_Clear();
     return {};
@@ -47,36 +47,42 @@ Location location_of(PyFrameObject* frame, PyCodeObject* code) {
   return {{name, line > 0 ? static_cast<std::uint32_t>(line) : 0U}, name != nullptr && is_own(name)};
 }
 
+/// Which instruction of its code a frame has reached; negative where that is unknown.
+int last_instruction(PyFrameObject* frame) {
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  static PyObject* const name = PyUnicode_InternFromString("f_lasti");
+  const nb::object found = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(frame), name));
+  const long instruction = found.is_valid() ? PyLong_AsLong(found.ptr()) : -1;
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  return static_cast<int>(instruction);
+#endif
+}
+
 /// Finding a line decodes the code's table from its start: locations that ran lately are kept.
 struct Seen {
-  PyCodeObject* code = nullptr;  // owned, so that its address names it
+  PyObject* code = nullptr;  // owned, so that its address names it
   int instruction = -1;
   Location location;
 };
 
 Location cached_location(PyFrameObject* frame) {
   static auto& locations = *new std::array<Seen, 512>();  // the GIL guards it
-  PyCodeObject* const code = PyFrame_GetCode(frame);
-  const int instruction = PyFrame_GetLasti(frame);
+  auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+  const int instruction = last_instruction(frame);
   const std::size_t key = std::hash<void*>()(code) / 64 + static_cast<std::size_t>(instruction) / 2;
   Seen& seen = locations[key % locations.size()];
-  if (seen.code == code && seen.instruction == instruction) {
+  if (seen.code == code && seen.instruction == instruction && instruction >= 0) {
     Py_DECREF(code);
     return seen.location;
   }
-  PyCodeObject* const old = seen.code;
+  PyObject* const old = seen.code;
   const Location found = location_of(frame, code);
   seen = {code, instruction, found};
   Py_XDECREF(old);  // may run Python, and so change the entry
   return found;
 }
-#else
-Location cached_location(PyFrameObject* frame) {
-  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  return location_of(frame, reinterpret_cast<PyCodeObject*>(code.ptr()));
-}
-#endif
 
 }  // namespace
 

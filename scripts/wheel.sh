@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-build/wheels}
 python=${TARRY_PYTHON:-python3}
+unset TARRY_PYTHON  # the library would say that it is no switch of its own
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -50,6 +50,7 @@ bool is_integer_parameter(SlotKind kind) {
     case SlotKind::Pointer:
     case SlotKind::IotaOffset:
     case SlotKind::Scalar:
+    case SlotKind::Reciprocal:
     case SlotKind::Scratch:
     case SlotKind::Tickets: return false;
     default: return true;

@@ -458,12 +458,13 @@ KernelSource render_contract(const KernelIr& ir, const graph::Target&) {
   Functions functions(ir, plan);
   Parameters parameters;
   if (map)
-    parameters =
-        ir.wide_index ? make_parameters(ir, {OuterCount, Extent}) : make_parameters(ir, {OuterCount, Extent, Magic});
+    parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Extent, Reciprocal})
+                               : make_parameters(ir, {OuterCount, Extent, Magic, Reciprocal});
   else if (ir.wide_index)
-    parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets});
+    parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets, Reciprocal});
   else
-    parameters = make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});
+    parameters =
+        make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets, Reciprocal});
   Choices all = contraction.pieces();
   all.emplace_back("$Y", stage.stores && !map ? ", y" : "");
   all.emplace_back("$R", state_bytes(ir) <= 16 ? "8" : "4");

@@ -46,8 +46,9 @@ class RecurrenceWriter {
       if (stage < loops()) levels(stage);
     }
     out_.close();
-    std::initializer_list<SlotKind> with = {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Scratch};
-    std::initializer_list<SlotKind> without = {SlotKind::OuterCount, SlotKind::Extent};
+    std::initializer_list<SlotKind> with = {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Scratch,
+                                            SlotKind::Reciprocal};
+    std::initializer_list<SlotKind> without = {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Reciprocal};
     const Parameters parameters = ir_.arrays.empty() ? make_parameters(ir_, without) : make_parameters(ir_, with);
     return finish_kernel(ir_, Dialect::Cuda, parameter_struct(parameters) + out_.take(), parameters,
                          expressions_.functions());

@@ -559,8 +559,9 @@ std::vector<std::pair<std::string, std::string>> choices(const KernelIr& ir, con
 Parameters parameters_of(const KernelIr& ir) {
   using enum SlotKind;
   return ir.wide_index
-             ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets})
-             : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets});
+             ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, ChunkBlocks, Scratch, Tickets, Reciprocal})
+             : make_parameters(ir,
+                               {OuterCount, Reduced, Extent, Magic, Chunks, ChunkBlocks, Scratch, Tickets, Reciprocal});
 }
 
 }  // namespace

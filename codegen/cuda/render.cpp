@@ -549,9 +549,10 @@ KernelSource render_pointwise(const KernelIr& ir, const graph::Target&) {
   TARRY_ASSERT(ir.rank > 0 || ir.vector() == 1);
   const StagePlan plan = plan_stages(ir);
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index
-                                    ? make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent})
-                                    : make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Magic});
+  const Parameters parameters =
+      ir.wide_index
+          ? make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Reciprocal})
+          : make_parameters(ir, {SlotKind::OuterCount, SlotKind::Extent, SlotKind::Magic, SlotKind::Reciprocal});
   const Stage& stage = plan.stages[0];
   std::string kernel =
       parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) + functions.stage_text(stage);

@@ -226,8 +226,8 @@ KernelSource render_rows(const KernelIr& ir, const graph::Target&) {
   const StagePlan plan = plan_stages(ir);
   const RowTile& tile = plan.tile;
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
-                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
+  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Reciprocal})
+                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Reciprocal});
   auto fill = [&](const Stage& stage, const std::string& text) {
     return Template(ir, stage, choices(ir, plan, stage)).fill(text);
   };

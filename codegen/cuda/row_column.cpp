@@ -251,8 +251,8 @@ KernelSource render_row_column(const KernelIr& ir, const graph::Target&) {
   const std::size_t lines = kept * static_cast<std::size_t>(kWarps * group.rows() * group.pitch());
   Functions functions(ir, plan);
   const Parameters parameters =
-      ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, Scratch, Tickets})
-                    : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, Scratch, Tickets});
+      ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Chunks, Scratch, Tickets, Reciprocal})
+                    : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Chunks, Scratch, Tickets, Reciprocal});
   const auto fill = [&](const Stage& stage, std::string_view text) {
     return Template(ir, stage,
                     {{"$total", &stage == &across ? "p." + rows : "p.n"},

@@ -365,11 +365,11 @@ KernelSource render_scan(const KernelIr& ir, const graph::Target&) {
   TARRY_ASSERT(plan.stages.size() == 2);
   const bool tiles = ir.schedule() == Schedule::ScanTiles, serial = ir.schedule() == Schedule::ScanSerial;
   Functions functions(ir, plan);
-  Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
-                                        : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
+  Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Reciprocal})
+                                        : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Reciprocal});
   if (tiles)
-    parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Tickets})
-                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Tickets});
+    parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Tickets, Reciprocal})
+                               : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Tickets, Reciprocal});
   std::string kernel = parameter_struct(parameters) + Template(ir, plan.stages[0]).fill(functions.shared_text());
   const bool combines = ir.combines();
   kernel += combines ? Template(ir, plan.stages[0]).fill(combine_state(ir)) : state_type(ir, plan.stages[0]);

@@ -290,8 +290,8 @@ KernelSource render_rows_together(const KernelIr& ir) {
   const StagePlan plan = plan_stages(ir);
   const Stage& stage = plan.stages[0];
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index ? make_parameters(ir, {Reduced, Extent, TileCount})
-                                              : make_parameters(ir, {Reduced, Extent, Magic, TileCount});
+  const Parameters parameters = ir.wide_index ? make_parameters(ir, {Reduced, Extent, TileCount, Reciprocal})
+                                              : make_parameters(ir, {Reduced, Extent, Magic, TileCount, Reciprocal});
   const int rows = serial_tile(ir);
   std::string kernel = parameter_struct(parameters) + Template(ir, stage).fill(functions.shared_text()) +
                        state_type(ir, stage) + functions.stage_text(stage) +
@@ -322,8 +322,8 @@ KernelSource render_serial(const KernelIr& ir, const graph::Target&) {
   const StagePlan plan = plan_stages(ir);
   const bool row = ir.is_row();
   Functions functions(ir, plan);
-  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent})
-                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic});
+  const Parameters parameters = ir.wide_index ? make_parameters(ir, {OuterCount, Reduced, Extent, Reciprocal})
+                                              : make_parameters(ir, {OuterCount, Reduced, Extent, Magic, Reciprocal});
   auto fill = [&](const Stage& stage, std::string_view text) {
     const std::string number = std::to_string(stage.number);
     const bool now = stage.stores && !is_exact(ir), later = stage.stores && is_exact(ir);

@@ -238,8 +238,9 @@ void TileWriter::instruction(Value v, const std::vector<Value>& args) {
 KernelSource TileWriter::finish(int threads) {
   const Parameters parameters =
       ir_.wide_index
-          ? make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileCount})
-          : make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileMagic, SlotKind::TileCount});
+          ? make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileCount, SlotKind::Reciprocal})
+          : make_parameters(ir_, {SlotKind::Extent, SlotKind::Tiles, SlotKind::TileMagic, SlotKind::TileCount,
+                                  SlotKind::Reciprocal});
   std::string kernel = parameter_struct(parameters) + Template(ir_, Stage{}).fill(std::string(runs()) + out_.take());
   KernelSource source = finish_kernel(ir_, Dialect::Cuda, std::move(kernel), parameters, expressions_.functions());
   source.threads = threads;

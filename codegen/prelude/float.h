@@ -267,6 +267,31 @@ TARRY_FN double tarry_fma_f64(double a, double b, double c) {
 }
 #endif
 #endif
+// a / b for many a, h being 1 / b (reciprocal_word). h and the rest of its rounding give a quotient within an ulp, of which
+// one step that knows the exact remainder makes the rounded one (Markstein, IBM J. Res. Dev. 34, 1990), while no product
+// leaves the range: |a / b| from USUAL to TOP, by the highest 32 bits. An IEEE division goes a long way round for quotients
+// that are 0 or small. Small ones are rounded after a / b grew by UP: where that rounding ends half way between two
+// results, the remainder says which. UP, HALF and LEAST fit the divisors that reciprocal_word admits.
+//== divide_by : core : divide_by
+#define TARRY_DIVIDE_BY(S, T, HIGH, USUAL, TOP, SMALL, UP, DOWN, HALF, LEAST) \
+  TARRY_FN T tarry_divide_by_##S(T a, T b, T h) { \
+    const T l = tarry_fma_##S(-b, h, 1) * h; \
+    const T q = tarry_fma_##S(a, h, a * l), rounded = tarry_fma_##S(tarry_fma_##S(-b, q, a), h, q); \
+    if ((HIGH(q) & 0x7fffffffu) - USUAL < TOP - USUAL) return rounded; \
+    if (!(a < SMALL && a > -SMALL) || h != h) return a / b; \
+    if (a == 0) return a * h; \
+    const T big = a * UP, near = tarry_fma_##S(big, h, big * l); \
+    const T most = tarry_fma_##S(tarry_fma_##S(-b, near, big), h, near), rest = tarry_fma_##S(-b, most, big); \
+    const T small = most * DOWN, lost = most - small * UP; \
+    if (lost != HALF && lost != -HALF) return small; \
+    if (rest == 0 || ((rest < 0) ^ (b < 0)) != (lost < 0)) return small; \
+    return lost < 0 ? small - LEAST : small + LEAST; \
+  }
+//== divide_by_f32 : divide_by fma_f32
+TARRY_DIVIDE_BY(f32, float, tarry_bits_f32, 0x21800000u, 0x7f000000u, 0x1p-20f, 0x1p96f, 0x1p-96f, 0x1p-54f, 0x1p-149f)
+//== divide_by_f64 : divide_by fma_f64
+#define TARRY_HIGH_F64(X) (tarry_u32)(tarry_bits_f64(X) >> 32)
+TARRY_DIVIDE_BY(f64, double, TARRY_HIGH_F64, 0x20b00000u, 0x7fe00000u, 0x1p-244, 0x1p480, 0x1p-480, 0x1p-595, 0x1p-1074)
 // The floor of the exact quotient, beside what remainder() leaves. It is that of the rounded quotient, unless rounding made an
 // integer of something less: then a - floored * b, whose sign one rounding keeps, lies on the other side of zero than b.
 //== division : core : floor_divide

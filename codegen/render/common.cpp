@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +45,7 @@ std::string field(const KernelIr& ir, const Slot& slot) {
         if (s.has(slot.a)) return {};
       }
       return scalar_field(ir.scalars[slot.a], name);
+    case SlotKind::Reciprocal: return scalar_field(ir.scalars[slot.a], name);
     case SlotKind::Magic:
     case SlotKind::TileMagic: return fmt::format("tarry_u64 {};", name);
     case SlotKind::Scratch: return fmt::format("void* {};", name);
@@ -87,6 +89,7 @@ std::string slot_name(const Slot& slot) {
     case SlotKind::Pointer: return fmt::format("a{}", slot.a);
     case SlotKind::IotaOffset: return fmt::format("o{}", slot.a);
     case SlotKind::Scalar: return fmt::format("s{}", slot.a);
+    case SlotKind::Reciprocal: return fmt::format("h{}", slot.a);
     case SlotKind::Extent: return fmt::format("e{}", slot.a);
     case SlotKind::Magic: return fmt::format("m{}", slot.a);
     case SlotKind::Tiles: return fmt::format("n{}", slot.a);
@@ -112,6 +115,14 @@ bool needs_first_extent(const KernelIr& ir) {
   return ir.is_contraction() || ir.is_row_column() || (ir.rank > 0 && ir.tile(0) > 1);
 }
 
+/// The scalar by which an instruction divides float32 or float64; kNone for anything else.
+std::uint32_t divisor(const KernelIr& ir, const Instr& instr) {
+  if (instr.kind != InstrKind::Compute || instr.op != Op::Divide) return kNone;
+  if (instr.dtype != Dtype::Float32 && instr.dtype != Dtype::Float64) return kNone;
+  const Instr& by = ir.instrs[instr.args[1]];
+  return by.kind == InstrKind::Scalar ? by.index : kNone;
+}
+
 }  // namespace
 
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more) {
@@ -129,7 +140,12 @@ Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> m
   }
   for (std::uint32_t s = 0; s < ir.scalars.size(); ++s) add(SlotKind::Scalar, s);
   for (const SlotKind kind : more) {
-    if (kind == SlotKind::Extent && ir.has_tiles()) {
+    if (kind == SlotKind::Reciprocal) {
+      std::set<std::uint32_t> divisors;
+      for (const Instr& instr : ir.instrs) divisors.insert(divisor(ir, instr));
+      divisors.erase(kNone);
+      for (const std::uint32_t s : divisors) add(kind, s);
+    } else if (kind == SlotKind::Extent && ir.has_tiles()) {
       for (std::uint32_t d = 0; d < rank; ++d)
         if (d + 1 == rank || static_cast<int>(d) == ir.row_dimension()) add(kind, d);
     } else if (kind == SlotKind::Extent || kind == SlotKind::Magic || kind == SlotKind::Tiles ||
@@ -217,6 +233,9 @@ std::string Expressions::call(const std::string& function, const std::string& ar
 
 std::string Expressions::compute(Value v, std::span<const std::string> operands) {
   const Instr& instr = ir_.instrs[v];
+  if (const std::uint32_t s = divisor(ir_, instr); s != kNone && operands[1] == "p." + slot_name({SlotKind::Scalar, s}))
+    return call(fmt::format("tarry_divide_by_{}", info(instr.dtype).suffix),
+                fmt::format("{}, {}, p.{}", operands[0], operands[1], slot_name({SlotKind::Reciprocal, s})));
   // where(condition, a, b) is named after the dtype it moves.
   const Value typed = instr.op == Op::Where ? instr.args[1] : instr.args[0];
   return apply(instr.op, ir_.instrs[typed].dtype, instr.dtype, operands);

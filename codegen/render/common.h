@@ -44,8 +44,9 @@ class CodeWriter {
 };
 
 std::string value_name(Value v);  ///< "v12"
-/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), e1 (Extent), m1 (Magic), n1 (Tiles), w1
-/// (TileMagic), t0_1 (Stride), r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch, tickets.
+/// Member of the parameter struct: a0 (Pointer), o0 (IotaOffset), s0 (Scalar), h0 (Reciprocal), e1 (Extent), m1
+/// (Magic), n1 (Tiles), w1 (TileMagic), t0_1 (Stride), r0 (ReducedStride), count, n, chunks, chunk_blocks, scratch,
+/// tickets.
 std::string slot_name(const Slot& slot);
 
 struct Parameters {
@@ -54,7 +55,7 @@ struct Parameters {
 };
 /// Pointers and iota offsets, scalars, and the strides of class Any are always there; `more` names the other kinds
 /// wanted. Extent, Magic, Tiles and TileMagic stand for dimensions 1 to rank - 1: the first one needs no division.
-/// Where there are tiles Extent stands for rows and columns.
+/// Where there are tiles Extent stands for rows and columns. Reciprocal stands for every scalar that is a divisor.
 Parameters make_parameters(const KernelIr& ir, std::initializer_list<SlotKind> more);
 /// "struct TARRY_ENTRY_params {...};"
 std::string parameter_struct(const Parameters& parameters);
@@ -83,7 +84,8 @@ std::string sum_text(std::string_view a, std::string_view b);
 class Expressions {
  public:
   explicit Expressions(const KernelIr& ir) : ir_(ir) {}
-  /// The instruction `v` on operand texts (one per argument).
+  /// The instruction `v` on operand texts (one per argument). Divisors that are parameters of a GPU's kernel have a
+  /// Reciprocal beside them.
   std::string compute(Value v, std::span<const std::string> operands);
   /// Sum, Prod, Min or Max of two accumulator texts, left operand first; of ArgMin and ArgMax the value.
   std::string combine(const Reduction& r, const std::string& left, const std::string& right) {

@@ -2,6 +2,9 @@
 #include "codegen/render/kernel_source.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -50,6 +53,7 @@ std::uint64_t constant_word(const KernelIr& ir, const Slot& slot, const KernelAr
     case SlotKind::ChunkBlocks: return word(geometry.chunk_blocks);
     case SlotKind::Pointer:
     case SlotKind::Scalar:
+    case SlotKind::Reciprocal:
     case SlotKind::Scratch:
     case SlotKind::Tickets: return 0;
   }
@@ -70,7 +74,7 @@ ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, c
       patch.index = ir.accesses[slot.a].buffer;
       // Integer arithmetic: the address of an empty buffer may be null.
       patch.addend = word(args.accesses[slot.a].offset * static_cast<std::int64_t>(itemsize(ir.buffers[patch.index])));
-    } else if (slot.kind == SlotKind::Scalar) {
+    } else if (slot.kind == SlotKind::Scalar || slot.kind == SlotKind::Reciprocal) {
       patch.index = slot.a;
     } else if (slot.kind != SlotKind::Scratch && slot.kind != SlotKind::Tickets) {
       continue;
@@ -78,6 +82,24 @@ ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, c
     block.patches.push_back(patch);
   }
   return block;
+}
+
+namespace {
+
+/// Floats of `exponents` binades on either side of 1 are divisors of tarry_divide_by.
+template <class Float, class Bits>
+std::uint64_t reciprocal_bits(std::uint64_t scalar, int exponents) {
+  const auto x = std::bit_cast<Float>(static_cast<Bits>(scalar));
+  const Float least = std::ldexp(Float(1), -exponents), most = std::ldexp(Float(1), exponents);
+  const bool fits = std::abs(x) >= least && std::abs(x) <= most;
+  return std::bit_cast<Bits>(fits ? 1 / x : std::numeric_limits<Float>::quiet_NaN());
+}
+
+}  // namespace
+
+std::uint64_t reciprocal_word(Dtype dtype, std::uint64_t scalar) {
+  return dtype == Dtype::Float32 ? reciprocal_bits<float, std::uint32_t>(scalar, 40)
+                                 : reciprocal_bits<double, std::uint64_t>(scalar, 256);
 }
 
 std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
@@ -88,6 +110,7 @@ std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSourc
     std::uint64_t value = word(p.kind == SlotKind::Scratch ? binding.scratch : binding.tickets);
     if (p.kind == SlotKind::Pointer) value = word(binding.buffers[p.index]) + p.addend;
     if (p.kind == SlotKind::Scalar) value = binding.scalars[p.index];
+    if (p.kind == SlotKind::Reciprocal) value = reciprocal_word(ir.scalars[p.index], binding.scalars[p.index]);
     block.words[p.word] = value;
   }
   return std::move(block.words);

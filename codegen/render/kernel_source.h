@@ -52,7 +52,7 @@ Geometry geometry_cuda(const KernelIr& ir, const graph::Target& target, const Ke
 Geometry geometry_c(const KernelIr& ir, const graph::Target& target, const KernelArgs& args);
 
 /// A parameter word that differs from run to run: `addend` plus the address of buffer `index` (Pointer), scalar `index`
-/// (Scalar), or the address of Scratch or Tickets.
+/// (Scalar), its Reciprocal, or the address of Scratch or Tickets.
 struct ParameterPatch {
   std::uint32_t word;
   SlotKind kind;
@@ -66,6 +66,10 @@ struct ParameterBlock {
 };
 ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
                                const Geometry& geometry);
+
+/// Reciprocal slot: 1 / x of a float32 or float64 that has the bits of `scalar`; NaN where tarry_divide_by would leave
+/// the range in which its steps are exact.
+std::uint64_t reciprocal_word(Dtype dtype, std::uint64_t scalar);
 
 /// Fills the parameter words. `buffers[i]` is the base address of buffer i.
 struct Binding {

@@ -172,6 +172,7 @@ class MainWriter {
       case SlotKind::Scratch: return "(tarry_u64)(size_t)scratch";
       case SlotKind::Tickets: return "(tarry_u64)(size_t)tickets";
       case SlotKind::Scalar:
+      case SlotKind::Reciprocal:
       case SlotKind::Magic:
       case SlotKind::TileMagic: return fmt::format("0x{:x}ull", value);
       default: return fmt::format("(tarry_u64){}ll", static_cast<std::int64_t>(value));

@@ -12,6 +12,7 @@ enum class SlotKind : std::uint8_t {
   Pointer,        ///< a: access; address of its base element (offset already added)
   IotaOffset,     ///< a: access without buffer; its offset (int64)
   Scalar,         ///< a: scalar; the cell's first 8 bytes
+  Reciprocal,     ///< a: scalar; what tarry_divide_by wants of the float by which is divided (reciprocal_word)
   Extent,         ///< a: outer dimension (int64)
   Magic,          ///< a: outer dimension; multiplier | shift << 32 of division by its extent (indices below 2^31)
   Tiles,          ///< a: outer dimension; tiles along it (int64)

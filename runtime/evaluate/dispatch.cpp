@@ -104,6 +104,11 @@ void Dispatch::add_kernel(const KernelStep& k, std::uint32_t step, const void* t
       const codegen::ScalarRef& scalar = k.lowered.scalars[p.index];
       words_[at] = scalar.constant;
       if (scalar.source != graph::kNoId) patches_.push_back({Patch::Kind::Scalar, scalar.source, at, 0});
+    } else if (p.kind == codegen::SlotKind::Reciprocal) {
+      const codegen::ScalarRef& scalar = k.lowered.scalars[p.index];
+      const Dtype dtype = k.lowered.ir.scalars[p.index];
+      words_[at] = codegen::reciprocal_word(dtype, scalar.constant);
+      if (scalar.source != graph::kNoId) patches_.push_back({Patch::Kind::Reciprocal, scalar.source, at, 0, dtype});
     } else {
       const Operand& o = k.operands[p.index];
       switch (o.kind) {
@@ -172,6 +177,7 @@ void Dispatch::prepare(Run& run, Backend& b, Counters& counters) const {
       case Patch::Kind::Output: base = word(run.outputs[p.index]->data); break;
       case Patch::Kind::Arena: base = arena(run); break;
       case Patch::Kind::Scalar: base = run.values[p.index]; break;
+      case Patch::Kind::Reciprocal: base = codegen::reciprocal_word(p.dtype, run.values[p.index]); break;
       case Patch::Kind::Faults: base = word(run.faults->data); break;
     }
     run.words[p.word] = base + p.addend;

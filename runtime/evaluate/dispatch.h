@@ -66,12 +66,13 @@ class Dispatch {
   void commit(const Run& run, Backend& b, Counters& counters, std::chrono::steady_clock::time_point now, bool& started);
 
  private:
-  /// A word of the parameters: `addend` plus an address, or a scalar.
+  /// A word of the parameters: `addend` plus an address, or a scalar of `dtype`, or its Reciprocal.
   struct Patch {
-    enum class Kind : std::uint8_t { Leaf, Output, Arena, Scalar, Faults } kind;
+    enum class Kind : std::uint8_t { Leaf, Output, Arena, Scalar, Reciprocal, Faults } kind;
     std::uint32_t index;
     std::uint32_t word;
     std::uint64_t addend;
+    Dtype dtype{};
   };
   /// A kernel that is launched, a copy, or a call, in order.
   struct Item {

@@ -9,9 +9,11 @@
 #include <limits>
 #include <vector>
 
+#include "tests/codegen/prelude/functions.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;
+using ta::test::equal_bits;
 using ta::test::in_every_way;
 
 namespace {
@@ -85,6 +87,29 @@ TEST_CASE("sin, cos and tan: an angle has the same bits beside near and far ones
       }
     }
   }
+}
+
+TEST_CASE("divide: a quotient by a number is the rounded one, of zeros and denormals and when the number changes",
+          "[numeric]") {
+  Numbers samples = {0.0, -0.0, 1.0, -1.0, ta::inf, -ta::inf, std::nan(""), 5e-324, -1.5e-323, 1.7e308, -1.7e308};
+  for (int e = -1074; e <= 1020; e += 3) samples.push_back(std::ldexp(e % 2 == 0 ? -1.37 : 1.5, e));
+  std::vector<float> few;
+  for (int e = -149; e <= 127; ++e) few.push_back(std::ldexp(e % 2 == 0 ? -1.5F : 1.2F, e));
+  in_every_way([&] {
+    const ta::Array x = ta::asarray(samples), y = ta::asarray(few);
+    for (const double by : {6.0, -0.1, 3e9, 1e-300, 0.0}) {
+      const Numbers found = values(x / by);
+      const auto found_few = (y / static_cast<float>(by)).to_vector<float>();
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        INFO(samples[i] << " / " << by);
+        CHECK(equal_bits(found[i], samples[i] / by));
+      }
+      for (std::size_t i = 0; i < few.size(); ++i) {
+        INFO(few[i] << " / " << by);
+        CHECK(equal_bits(found_few[i], few[i] / static_cast<float>(by)));
+      }
+    }
+  });
 }
 
 TEST_CASE("pow: a number and an array of it give one dtype, and the same integers", "[numeric]") {
