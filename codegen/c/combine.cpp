@@ -130,19 +130,28 @@ class CombineSteps : public ScanSteps {
     w_.close();
   }
 
-  /// The nodes of a block of every line: of rows 0..quarters * 32 - 1 of x.
+  /// The nodes of a block of every line, of its `quarters` rows from left to right: each the tree of its eight quads.
   void node_function() {
-    const std::string width = std::to_string(width_), lanes = std::to_string(32 * width_);
+    const auto lines = [&](int count) { return std::to_string(count * width_); };
+    const std::string one = lines(1), two = lines(2);
     open_function("node", fmt::format("{}, int quarters, {}", parameter("const {}* x{}"), parameter("{}* node{}")));
     each_scan([&](std::uint32_t r) {
-      w_.line(fmt::format("{0} lane{1}[{2}] __attribute__((aligned(64)));", type(r), r, lanes));
+      w_.line(fmt::format("{0} quad{1}[{2}] __attribute__((aligned(64)));", type(r), r, lines(8)));
     });
-    copy("lane{}", "x{}", 32 * width_);
-    w_.line("for (int k = 1; k < quarters; ++k)");
-    both("1", lanes, "lane{}", "0", "x{} + k * " + lanes, "0", "lane{}", "0");
-    w_.line(fmt::format("for (int d = {}; d >= {}; d /= 2)", 16 * width_, width_));
-    both("1", "d", "lane{}", "0", "lane{} + d", "0", "lane{}", "0");
-    copy("node{}", "lane{}", width_);
+    w_.open("for (int k = 0; k < quarters; ++k)");
+    w_.line("for (int q = 0; q < 8; ++q) {");
+    copy("quad{} + q * " + one, "x{} + 4 * q * " + one, width_);
+    w_.line("}");
+    w_.line("for (int i = 1; i < 4; ++i)");
+    both("8", one, "quad{}", one, "x{} + i * " + one, lines(4), "quad{}", one);
+    for (const char* count : {"4", "2", "1"}) both(count, one, "quad{}", two, "quad{} + " + one, two, "quad{}", one);
+    w_.line("if (k > 0)");
+    both("1", one, "node{}", "0", "quad{}", "0", "node{}", "0");
+    w_.line("else {");
+    copy("node{}", "quad{}", width_);
+    w_.line("}");
+    each_scan([&](std::uint32_t r) { w_.line(fmt::format("x{} += {};", r, lines(32))); });
+    w_.close();
     w_.close();
   }
 

@@ -35,19 +35,19 @@ __device__ __forceinline__ $N_0_state $N_pick(const $N_0_state (&x)[4], int i) {
   return s;
 }
 
-// The node of a block, in all threads. Thread 8 * row + quad gets the elements of lane 4 * quad + row of the block: of
-// each row from the thread that has its quad.
+// The node of a block, in all threads: its rows from left to right, each the tree of its eight quads.
 __device__ __forceinline__ $N_0_state $N_node(const $N_params& p, const $N_0_state (&x)[4]) {
-  const int lane = threadIdx.x & 31, row = lane >> 3;
-  $N_0_state turned[4];
-#pragma unroll
-  for (int d = 0; d < 4; ++d) turned[d] = $N_from($N_pick(x, (row - d) & 3), (lane + 8 * d) & 31);
-  $N_0_state s = $N_pick(turned, -row & 3);
-#pragma unroll
-  for (int k = 1; k < 4; ++k) s = $N_combine(p, s, $N_pick(turned, (k - row) & 3));
+  $N_0_state s = x[0];
 #pragma unroll 1
-  for (int i = 0; i < 5; ++i) s = $N_across(p, s, i < 3 ? 4 >> i : 16 >> (i - 3));
-  return s;
+  for (int j = 1; j < 4; ++j) s = $N_combine(p, s, $N_pick(x, j));
+#pragma unroll 1
+  for (int d = 1; d < 8; d *= 2) s = $N_across(p, s, d);
+#pragma unroll 1
+  for (int row = 1; row < 4; ++row) {
+    const $N_0_state before = $N_from(s, 8 * row - 8);
+    if ((threadIdx.x & 31) >> 3 == row) s = $N_combine(p, before, s);
+  }
+  return $N_from(s, 31);
 }
 
 // Scans a block behind its offset: four rows of eight quads, a thread each.
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) $N(const __grid_constant__ 
   const $N_row r = $N_begin(p, t, 0);
   $N_outer o;
   $N_kept h;
-  $N_0_state pending[$LEVELS], folded[$LEVELS], lane[32];
+  $N_0_state pending[$LEVELS], folded[$LEVELS];
   $N_maybe offset = $N_nothing();
   int depth = 0;
 #pragma unroll 1
@@ -160,7 +160,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) $N(const __grid_constant__ 
         for (int j = 0; j < 4; ++j) {
           $N_0_state v = $N_neutral();
           if (q * 4 + j < left) v = $N_take($N_0_point(p, t, r, o, a[j], 0, k + j, h));
-          if (p.n > 128) lane[q * 4 + j] = row == 0 ? v : $N_combine(p, lane[q * 4 + j], v);
           sum = j == 0 ? v : $N_combine(p, sum, v);
           if (q * 4 + j < left) {
             $N_1_stores y;
@@ -179,12 +178,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) $N(const __grid_constant__ 
       rows = $N_join(p, rows, through);
     }
     if (block * 128 + 128 >= p.n) break;
-#pragma unroll 1
-    for (int d = 16; d > 0; d /= 2) {
-#pragma unroll 1
-      for (int l = 0; l < d; ++l) lane[l] = $N_combine(p, lane[l], lane[l + d]);
-    }
-    offset.s = $N_push(p, pending, folded, depth, block, lane[0]);
+    offset.s = $N_push(p, pending, folded, depth, block, rows.s);
     offset.there = true;
   }
 }

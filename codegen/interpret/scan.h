@@ -9,17 +9,21 @@
 
 namespace tarry::codegen {
 
+/// A block's node: that of tree R, or its rows from left to right, which keep the order of elements.
+enum class Node : std::uint8_t { OfTree, OfRows };
+
 /// A scan whose elements come block by block. `combine` is what two neighbours give, the earlier one first.
 template <class State, class Combine>
 class Scan {
  public:
-  explicit Scan(Combine combine) : combine_(std::move(combine)) {}
+  Scan(Node kind, Combine combine) : kind_(kind), combine_(std::move(combine)) {}
 
   /// The next block, its elements in order: at most 128, of which fewer are there in the last block alone. Gives what
   /// all elements up to each combine to.
   std::vector<State> take(const std::vector<State>& x) {
-    std::vector<State> out = results(x);
-    push(node(x));
+    Maybe rows;
+    std::vector<State> out = results(x, rows);
+    push(kind_ == Node::OfRows ? *rows : node(x));
     return out;
   }
 
@@ -28,12 +32,11 @@ class Scan {
 
   [[nodiscard]] Maybe join(const Maybe& a, const Maybe& b) { return a && b ? combine_(*a, *b) : a ? a : b; }
 
-  /// Rows of eight quads of four.
-  std::vector<State> results(const std::vector<State>& x) {
+  /// Rows of eight quads of four; `rows` becomes what all of them combine to.
+  std::vector<State> results(const std::vector<State>& x, Maybe& rows) {
     constexpr std::size_t kQuad = 4, kQuads = 8;
     const Maybe before = offset();
     std::vector<State> out;
-    Maybe rows;
     for (std::size_t at = 0; at < x.size(); at += kQuad * kQuads) {
       Maybe single[kQuads], pair[kQuads / 2], four[kQuads / 4], through;  // through: the quads before
       for (std::size_t q = 0; q < kQuads && at + q * kQuad < x.size(); ++q) {
@@ -83,6 +86,7 @@ class Scan {
     return out;
   }
 
+  Node kind_;
   Combine combine_;
   std::int64_t blocks_ = 0;
   std::vector<State> subtrees_;

@@ -73,7 +73,7 @@ void check_recurrence(std::int64_t n, bool reverse) {
   const std::vector<Pair<T>> x = pairs<T>(n, 3);
   std::vector<Pair<T>> turned = x;
   if (reverse) std::ranges::reverse(turned);
-  std::vector<Pair<T>> expected = scanned(turned, then<T>);
+  std::vector<Pair<T>> expected = scanned(turned, then<T>, BlockNode::OfRows);
   if (reverse) std::ranges::reverse(expected);
   const std::vector<ta::Array> got = ta::associative_scan(
       then_recorded, std::vector{part(x, &Pair<T>::a), part(x, &Pair<T>::b)}, {.reverse = reverse});
@@ -117,7 +117,7 @@ TEST_CASE("associative_scan: along any axis each row is a scan of its own", "[as
         for (std::size_t row = 0; row < ra.size(); row += static_cast<std::size_t>(n)) {
           std::vector<Pair<double>> x;
           for (std::size_t k = row; k < row + static_cast<std::size_t>(n); ++k) x.push_back({ra[k], rb[k]});
-          const std::vector<Pair<double>> expected = scanned(x, then<double>);
+          const std::vector<Pair<double>> expected = scanned(x, then<double>, BlockNode::OfRows);
           for (std::size_t k = 0; k < expected.size(); ++k) {
             REQUIRE(same_bits<double>(ga[row + k], expected[k].a));
             REQUIRE(same_bits<double>(gb[row + k], expected[k].b));
@@ -139,6 +139,8 @@ TEST_CASE("associative_scan: products of 2 x 2 matrices of integers are those of
       std::vector<ta::Array> states;
       for (unsigned i = 0; i < 4; ++i) {
         x.push_back(numbers<std::int32_t>(n, i));
+        for (std::int32_t& m : x.back())
+          m = i % 3 == 0 ? m | 1 : m & ~1;  // odd determinants: no product runs out of bits
         states.push_back(ta::asarray(x.back()));
       }
       const std::vector<ta::Array> got = ta::associative_scan(product, states);
@@ -155,6 +157,27 @@ TEST_CASE("associative_scan: products of 2 x 2 matrices of integers are those of
       }
       for (std::size_t i = 0; i < 4; ++i) check_same(got[i].to_vector<std::int32_t>(), expected[i]);
     }
+  });
+}
+
+TEST_CASE("associative_scan: elements keep their order, whichever of two the combination takes", "[associative_scan]") {
+  in_every_way([] {
+    for (const ta::Shape& shape : {ta::Shape{128}, {129}, {1000}, {70'000}, {3, 700}, {700, 3}, {5, 4097}})
+      for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
+        for (const bool reverse : {false, true}) {
+          const std::int64_t count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+          const ta::Array x = ta::reshape(ta::arange(count), shape);
+          const std::int64_t n = shape[static_cast<std::size_t>(axis)];
+          const ta::CombineOptions options{.axis = axis, .reverse = reverse};
+          const auto later =
+              ta::associative_scan([](States, States t) { return std::vector{t[0] + 0}; }, std::vector{x}, options);
+          const auto earlier =
+              ta::associative_scan([](States s, States) { return std::vector{s[0] + 0}; }, std::vector{x}, options);
+          const ta::Array first = ta::take(x, ta::full({n}, reverse ? n - 1 : 0, ta::int64), axis);
+          INFO("extent " << n << " of " << count << ", reverse " << reverse);
+          CHECK(ta::array_equal(later[0], x).item<bool>());
+          CHECK(ta::array_equal(earlier[0], first).item<bool>());
+        }
   });
 }
 
@@ -192,7 +215,8 @@ TEST_CASE("associative_scan: numbers of the body are arguments, and relaxed bodi
     for (const double by : {0.5, 0.75}) {
       const auto got = ta::associative_scan([&](States s, States t) { return std::vector{s[0] * by + t[0]}; },
                                             std::vector{ta::asarray(x)});
-      check_same(got[0].to_vector<double>(), scanned(x, [&](double a, double b) { return a * by + b; }));
+      check_same(got[0].to_vector<double>(),
+                 scanned(x, [&](double a, double b) { return a * by + b; }, BlockNode::OfRows));
     }
   });
   const ta::Scope relaxed(ta::relaxed);
@@ -227,7 +251,7 @@ TEST_CASE("associative_scan: results take over the memory of states that end the
       ta::Array behind = got[1] - b + a, first = got[0];
       a = b = ta::Array();
       ta::evaluate(behind, first);
-      const std::vector<Pair<double>> expected = scanned(x, then<double>);
+      const std::vector<Pair<double>> expected = scanned(x, then<double>, BlockNode::OfRows);
       std::vector<double> differences;
       for (std::size_t k = 0; k < x.size(); ++k) differences.push_back(expected[k].b - x[k].b + x[k].a);
       check_same(behind.to_vector<double>(), differences);

@@ -9,11 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "tests/codegen/prelude/functions.h"
 #include "tests/helpers/devices.h"
 
 namespace ta = tarry;
-using ta::test::equal_bits;
 using ta::test::in_every_way;
 
 namespace {
@@ -21,6 +19,11 @@ namespace {
 using Numbers = std::vector<double>;
 
 const Numbers kSamples = {-7.25, -3.0, -0.5, -0.0, 0.0, 0.3, 1.0, 2.5, 8.0, 27.0, 1e-200, 1e200};
+
+template <class T>
+bool is_same(T a, T b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 Numbers values(const ta::Array& x) { return ta::astype(x, ta::float64).to_vector<double>(); }
 
@@ -102,11 +105,11 @@ TEST_CASE("divide: a quotient by a number is the rounded one, of zeros and denor
       const auto found_few = (y / static_cast<float>(by)).to_vector<float>();
       for (std::size_t i = 0; i < samples.size(); ++i) {
         INFO(samples[i] << " / " << by);
-        CHECK(equal_bits(found[i], samples[i] / by));
+        CHECK(is_same(found[i], samples[i] / by));
       }
       for (std::size_t i = 0; i < few.size(); ++i) {
         INFO(few[i] << " / " << by);
-        CHECK(equal_bits(found_few[i], few[i] / static_cast<float>(by)));
+        CHECK(is_same(found_few[i], few[i] / static_cast<float>(by)));
       }
     }
   });

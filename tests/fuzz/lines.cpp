@@ -115,7 +115,7 @@ Tensor affine_scan(const Statement& s, std::span<const Tensor> values, Tensor re
       if (s.flag) std::reverse(numbers.begin(), numbers.end());
       std::vector<Affine<T>> states;
       for (const std::size_t n : numbers) states.push_back({x[n], y[n]});
-      const std::vector<Affine<T>> scan = test::scanned(std::move(states), join);
+      const std::vector<Affine<T>> scan = test::scanned(std::move(states), join, test::BlockNode::OfRows);
       for (std::size_t k = 0; k < numbers.size(); ++k) result.as<T>()[numbers[k]] = scan[k].shift;
     });
   });

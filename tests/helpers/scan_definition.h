@@ -9,10 +9,13 @@
 
 namespace tarry::test {
 
+/// A block's node: that of tree R, or its rows from left to right.
+enum class BlockNode { OfTree, OfRows };
+
 template <class T, class Combine>
 class ScanDefinition {
  public:
-  ScanDefinition(std::vector<T> x, Combine op) : x_(std::move(x)), op_(op) {}
+  ScanDefinition(std::vector<T> x, Combine op, BlockNode kind) : x_(std::move(x)), op_(op), kind_(kind) {}
 
   [[nodiscard]] std::vector<T> run() {
     std::vector<T> out;
@@ -60,20 +63,29 @@ class ScanDefinition {
   /// The node of an aligned run of blocks in tree R.
   T node(std::int64_t first, std::int64_t blocks) {
     const auto [it, fresh] = nodes_.try_emplace({first, blocks});
-    if (fresh)
+    if (!fresh) return it->second;
+    if (kind_ == BlockNode::OfTree) {
       it->second = reduce_values<T>(
           blocks * 128, [&](std::int64_t k) { return x_[static_cast<std::size_t>(first * 128 + k)]; }, op_);
+    } else if (blocks > 1) {
+      const T left = node(first, blocks / 2);
+      it->second = op_(left, node(first + blocks / 2, blocks / 2));
+    } else {
+      it->second = through(first * 128, 8, 7);
+      for (std::int64_t row = 1; row < 4; ++row) it->second = op_(it->second, through(first * 128 + row * 32, 8, 7));
+    }
     return it->second;
   }
 
   std::vector<T> x_;
   Combine op_;
+  BlockNode kind_;
   std::map<std::pair<std::int64_t, std::int64_t>, T> nodes_;
 };
 
 template <class T, class Combine>
-std::vector<T> scanned(std::vector<T> x, Combine op) {
-  return ScanDefinition<T, Combine>(std::move(x), op).run();
+std::vector<T> scanned(std::vector<T> x, Combine op, BlockNode kind = BlockNode::OfTree) {
+  return ScanDefinition<T, Combine>(std::move(x), op, kind).run();
 }
 
 }  // namespace tarry::test
