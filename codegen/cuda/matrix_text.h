@@ -156,7 +156,8 @@ TARRY_FN bool paired(int n, int r, int i, int& p, int& q) {
 
 /// Row 0: the eigenvalues of a symmetric matrix, ascending; rows 1 to n: its eigenvectors, as columns. Reads the lower
 /// triangle. Algorithm: Jacobi's rotations, of disjoint pairs at a time (Golub, Van Loan, 8.5), until all elements
-/// beside the diagonal are below a 16th of a rounding error of the largest. NaN where an element is not finite.
+/// beside the diagonal are below a 16th of a rounding error of the largest. Very large and very small matrices are
+/// scaled by a power of two meanwhile: no product leaves the range. NaN where an element is not finite.
 template <class T, class G>
 TARRY_FN void eigh(const G& g, const T* a, T* to, T* w, int ld, int n) {
   T* const v = w + (tarry_i64)n * ld;
@@ -173,6 +174,13 @@ TARRY_FN void eigh(const G& g, const T* a, T* to, T* w, int ld, int n) {
   }
   scale = g.most(scale);
   const bool finite = scale - scale == 0;
+  constexpr T kFar = (T)(sizeof(T) == 4 ? 0x1p40 : 0x1p400), kUp = (T)(sizeof(T) == 4 ? 0x1p80 : 0x1p600);
+  const T grown = scale > kFar ? 1 / kUp : scale < 1 / kFar && scale > 0 ? kUp : (T)1;
+  if (finite && grown != 1) {
+    for (int r = g.part; r < n; r += g.parts)
+      for (int c = g.lane; c <= r; c += g.lanes) w[(tarry_i64)c * ld + r] = w[(tarry_i64)r * ld + c] *= grown;
+    scale *= grown;
+  }
   const T least = finite ? scale * unit(scale) / 16 : scale;
   const int half = (n + 1) / 2, rounds = n - 1 + n % 2;
   constexpr int kMostSweeps = 40;  // 6 to 10 are enough
@@ -240,7 +248,7 @@ TARRY_FN void eigh(const G& g, const T* a, T* to, T* w, int ld, int n) {
     }
     if (!finite) rank = i;
     ranks[i] = (T)rank;
-    to[rank] = finite ? own : lost;
+    to[rank] = finite ? own / grown : lost;
   }
   g.sync();
   for (int r = g.part; r < n; r += g.parts)

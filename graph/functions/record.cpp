@@ -57,10 +57,10 @@ class FunctionRecorder {
       if (!path.ended) leave(path, kReturn, results_of(path, syntax_.text.size()));
       std::vector<Edge> results;
       for (const Value& v : done.values) results.push_back(v.edge);
-      return same_shape(std::move(results));
+      return broadcast(std::move(results));
     }
     if (!path.ended) refuse(syntax_.text.size(), "an end without a return");
-    return {typed(done.values[0])};
+    return broadcast({typed(done.values[0])});
   }
 
  private:
@@ -109,9 +109,15 @@ class FunctionRecorder {
     }
     return all;
   }
-  [[nodiscard]] std::vector<Edge> same_shape(std::vector<Edge> all) const {
-    const Dims shape = broadcast_shape(called_, all, where_);
-    for (Edge& e : all) e = to_shape(e, shape.span(), where_);
+  /// Results in the shape that all arguments broadcast to, whichever of them they use.
+  [[nodiscard]] std::vector<Edge> broadcast(std::vector<Edge> all) const {
+    std::vector<Edge> given;
+    for (const Argument& a : arguments_)
+      if (a.edge) given.push_back(a.edge);
+    if (given.empty()) return all;
+    const Dims shape = broadcast_shape(called_, given, where_);
+    for (Edge& e : all)
+      if (!std::ranges::equal(e.node()->shape(), shape)) e = to_shape(e, shape.span(), where_);
     return all;
   }
 

@@ -201,6 +201,22 @@ TEST_CASE("eigh: zeros, equal eigenvalues, diagonals in any order, and what is n
   });
 }
 
+TEST_CASE("eigh: the largest and the smallest numbers there are", "[factors]") {
+  on_every_device([](ta::Device) {
+    for (const ta::Dtype dtype : {ta::float32, ta::float64})
+      for (const int sign : {-1, 1}) {
+        const int exponent = sign * (dtype == ta::float32 ? 120 : 1000);
+        const ta::Array a = ta::array({{1.0, 1.0}, {1.0, -1.0}});
+        const auto far = ta::linalg::eigh(ta::astype(a * std::ldexp(1.0, exponent), dtype));
+        const auto near = ta::linalg::eigh(ta::astype(a, dtype));
+        const ta::Array scaled = ta::astype(far.eigenvalues, ta::float64) * std::ldexp(1.0, -exponent);
+        INFO(dtype << " 2^" << exponent);
+        CHECK(ta::array_equal(scaled, ta::astype(near.eigenvalues, ta::float64)).item<bool>());
+        CHECK(ta::array_equal(far.eigenvectors, near.eigenvectors).item<bool>());
+      }
+  });
+}
+
 TEST_CASE("factors: float16 computes in float32, integers in float64, and empty stacks are empty", "[factors]") {
   on_every_device([](ta::Device) {
     const ta::Array a = ta::array({{4.0, 2.0}, {2.0, 3.0}}), half = ta::astype(a, ta::float16);

@@ -144,6 +144,20 @@ TEST_CASE("function: what is returned on all paths has one type", "[function]") 
                                 [](float x) { return x > 0 ? static_cast<double>(x) : 0.1; });
 }
 
+TEST_CASE("function: results have the shape of all arguments, whichever of them they use", "[function]") {
+  in_every_way([] {
+    const ta::Array column = ta::reshape(ta::arange(3), {3, 1}), row = ta::arange(4);
+    const ta::Array first = ta::function("first", "(T x, T y)", "return x;")(column, row);
+    CHECK(ta::array_equal(first, ta::broadcast_to(column, {3, 4})).item<bool>());
+    CHECK(ta::array_equal(ta::function("one", "(float x)", "return 1.f;")(ta::zeros({2, 3})), ta::ones({2, 3}))
+              .item<bool>());
+    const auto both = ta::function("both", "(T x, T y) -> (T a, int n)", "a = y; n = 7;").all(column, row);
+    CHECK(both[0].shape() == ta::Shape{3, 4});
+    CHECK(both[1].shape() == ta::Shape{3, 4});
+    CHECK(ta::function("two", "(float x)", "return 2.f;")(1.0F).shape() == ta::Shape{});
+  });
+}
+
 TEST_CASE("function: several results have names", "[function]") {
   in_every_way(
       [] {
