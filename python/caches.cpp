@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <nanobind/stl/vector.h>
@@ -37,7 +38,7 @@ std::function<void(const WarmProgress&)> shown_by(nb::handle call) {
 
 WarmReport warmed(const std::vector<std::string>& manifests, const WarmOptions& options) {
   Where where = here();
-  const nb::gil_scoped_release unlocked;
+  const WithoutGil unlocked;
   return warm(manifests, options, where);
 }
 
@@ -113,7 +114,7 @@ void bind_caches(nb::module_& m) {
       "cache_misses",
       [] {
         Where where = here();
-        const nb::gil_scoped_release unlocked;
+        const WithoutGil unlocked;
         return cache_misses(where);
       },
       document("cache_misses"));

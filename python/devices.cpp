@@ -1,5 +1,6 @@
 // Devices, their memory, and what the machine has.
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 #include <nanobind/stl/vector.h>
@@ -65,7 +66,7 @@ void bind_devices(nb::module_& m) {
       "synchronize",
       [] {
         Where where = here();
-        const nb::gil_scoped_release unlocked;
+        const WithoutGil unlocked;
         synchronize(where);
       },
       document("synchronize"));

@@ -9,6 +9,7 @@
 #include <tarry/function.h>
 
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 namespace tarry::python {
@@ -58,13 +59,22 @@ void bind_loops(nb::module_& m) {
       "_while_loop",
       [](const nb::callable& condition, const nb::callable& body, nb::handle init, std::int64_t limit) {
         const LoopCondition goes_on = [&](std::span<const Array> state) {
+          const nb::gil_scoped_acquire locked;
           const nb::object answer = condition(tuple_of({state.begin(), state.end()}));
           return Value(answer).array();
         };
         const LoopStep step = [&](std::span<const Array> state) {
+          const nb::gil_scoped_acquire locked;
           return arrays_of(body(tuple_of({state.begin(), state.end()})));
         };
-        return tuple_of(while_loop(goes_on, step, arrays_of(init), {limit}, here()));
+        const std::vector<Array> start = arrays_of(init);
+        const Where where = here();
+        std::vector<Array> done;
+        {
+          const Unlocked unlocked;
+          done = while_loop(goes_on, step, start, {limit}, where);
+        }
+        return tuple_of(done);
       },
       "condition"_a, "body"_a, "init"_a, "limit"_a);
   m.def(

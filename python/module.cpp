@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/errors.h"
+#include "python/unlocked.h"
 
 namespace {
 
@@ -33,6 +34,7 @@ NB_MODULE(_tarry, m) {
   m.doc() = "Lazy arrays that run as a few fused kernels.";
   nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
   tarry::search_packages(package_folders());
+  tarry::python::watch_end();
   m.def("_set_of_type", &set_of_type, nanobind::arg("type"), nanobind::arg("name"), nanobind::arg("value"));
   tarry::python::bind_errors(m);
   tarry::python::bind_dtypes(m);

@@ -30,6 +30,7 @@ bool is_elementwise(const Node& n) {
 
 OpenLoop::OpenLoop(const Node* level) noexcept : level_(level), outside_(std::exchange(innermost, this)) {}
 OpenLoop::~OpenLoop() { innermost = outside_; }
+bool OpenLoop::is_recording() noexcept { return innermost != nullptr; }
 
 Body::Body(const Node* level, std::span<const Edge> results) : level_(level), results_(results.begin(), results.end()) {
   for (const Edge& e : results_) reach(e.node());

@@ -18,6 +18,9 @@ class OpenLoop {
   OpenLoop(const OpenLoop&) = delete;
   OpenLoop& operator=(const OpenLoop&) = delete;
 
+  /// True while this thread records a body.
+  [[nodiscard]] static bool is_recording() noexcept;
+
  private:
   friend class Body;
   const Node* const level_;

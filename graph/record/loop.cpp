@@ -3,6 +3,7 @@
 #include <tarry/loop.h>
 
 #include <tarry/evaluate.h>
+#include <tarry/progress.h>
 #include <tarry/reduce.h>
 
 #include <algorithm>
@@ -343,6 +344,7 @@ class LoopRecorder {
         state.resize(inits_.size());
       }
       if (!goes_on(condition.with(carries_, state)[0], state)) break;
+      OnProgress::report({.chunks_done = done + at_once, .chunks = count_});
     }
     Scanned last;
     for (const Edge& e : state) last.carries.push_back(detail::wrap(e));

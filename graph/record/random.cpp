@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "graph/record/body.h"
 #include "graph/record/draws.h"
 #include "graph/record/random.h"
 #include "graph/record/record.h"
@@ -23,6 +24,11 @@ using graph::Op;
 namespace detail {
 
 Edge Draws::number(const random::Generator& g, const char* op, Where where) {
+  if (graph::OpenLoop::is_recording())
+    TARRY_THROW(
+        InvalidArgument, op, where,
+        "a draw in the body of a loop, which is recorded once, would give the same numbers at every level; draw "
+        "before the loop, with an axis for the levels, and scan over what is drawn");
   const graph::Node* const key = ArrayAccess::node(g.argument_);
   if (graph::Tracing* const t = graph::Tracing::here()) {
     if (key != nullptr && key->traced) return t->draw(key, g.draws_, where);

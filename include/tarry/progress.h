@@ -14,9 +14,10 @@ struct Progress {
   std::int64_t bytes = 0;  ///< of operands and results along the chunks so far
 };
 
-/// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk.
-/// An exception of the call ends the evaluate: its arrays stay lazy. `call` is an object that outlives this one; the
-/// innermost counts.
+/// While it lives, every evaluate and save_npy of this thread that streams calls `call(progress)` after each chunk, and
+/// a while_loop over a whole array when it has looked at its condition: its rounds are the chunks, of at most its
+/// limit. An exception of the call ends the evaluate, whose arrays stay lazy, or the loop. `call` is an object that
+/// outlives this one; the innermost counts.
 ///
 ///     auto bar = [](const ta::Progress& p) { std::cerr << '\r' << 100 * p.chunks_done / p.chunks << " %"; };
 ///     ta::OnProgress shown(bar);

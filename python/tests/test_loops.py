@@ -1,4 +1,7 @@
 """Loops with a body: beside plain loops over NumPy's arrays."""
+import signal
+import threading
+
 import numpy as np
 import pytest
 import tarry as ta
@@ -133,3 +136,15 @@ def test_an_associative_scan_of_a_tree_gives_that_tree():
         ta.associative_scan(lambda p, q: p[:1], ta.ones((4,)))
     with pytest.raises(ZeroDivisionError):
         ta.associative_scan(lambda p, q: 1 // 0, ta.ones((4,)))
+
+
+def test_a_loop_over_a_whole_array_that_does_not_end_can_be_interrupted():
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        ta.while_loop(lambda s: ta.sum(s) < 1e9, lambda s: s * 0.5, ta.ones(1000))
+
+
+def test_a_draw_in_a_body_is_refused():
+    rng = ta.random.Generator(1)
+    with pytest.raises(ta.InvalidArgument, match="same numbers at every level"):
+        ta.scan(lambda c, x: (c, x + rng.uniform(())), ta.asarray(0.0), ta.ones(3))

@@ -94,3 +94,14 @@ def test_an_exception_that_ends_the_process_is_all_that_it_says():
 
 def test_importing_needs_neither_numpy_nor_a_device():
     assert run("import sys, tarry; print('numpy' in sys.modules)") == (0, "False\n", "")
+
+
+def test_a_process_ends_in_silence_while_threads_evaluate_and_replay():
+    for _ in range(6):
+        assert run("import threading, time, tarry as ta\n"
+                   "x = ta.ones(1000)\n"
+                   "f = ta.function(lambda x: ta.sum(x * 2))\n"
+                   "def work():\n"
+                   "    while True: ta.sum(x * 3).evaluate(); f(x); float(ta.max(x))\n"
+                   "for _ in range(3): threading.Thread(target=work, daemon=True).start()\n"
+                   "time.sleep(.2)") == (0, "", "")

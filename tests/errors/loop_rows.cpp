@@ -1,6 +1,7 @@
 // Wrong bodies of scans, and wrong calls of recurrences with names.
 #include <tarry/kernel.h>
 #include <tarry/linalg.h>
+#include <tarry/random.h>
 
 #include "tests/errors/rows.h"
 
@@ -30,6 +31,10 @@ void add_scan_rows(ErrorRows& rows) {
   });
   rows.wrong<InvalidShape>("scan", {"carry 0 is float32 () and becomes float32 (2,)", "sum", "keeps its shape"}, [] {
     (void)scan(zeros({}), zeros({3, 2}), [](const Array& c, const Array& x) { return std::pair(c * x, x + sum(x)); });
+  });
+  rows.wrong("uniform", {"body of a loop", "same numbers at every level", "draw before the loop"}, [] {
+    random::Generator g(1);
+    scan_of([&](const Array& c, const Array& x) { return std::pair(c, x + random::uniform(g, {})); });
   });
   rows.wrong("while_loop", {"sum of the state", "runs when it is recorded", "no values yet"}, [] {
     const auto doubled = [](const Array& c, const Array& x) {
