@@ -1,4 +1,7 @@
 """A bank of Kalman filters: ten thousand bodies are tracked for five hundred steps, in one kernel."""
+import importlib.util
+
+import numpy as np
 import tarry as ta
 
 bodies, steps, interval = 10_000, 500, 0.1
@@ -19,12 +22,13 @@ def step(state, noise):
     gain0, gain1 = p00 / (p00 + blur**2), p01 / (p00 + blur**2)
     surprise = place + error - guess
     guess, rate = guess + gain0 * surprise, rate + gain1 * surprise
-    return (place, speed, guess, rate, (1 - gain0) * p00, (1 - gain0) * p01, p11 - gain1 * p01), None
+    return (place, speed, guess, rate, (1 - gain0) * p00, (1 - gain0) * p01, p11 - gain1 * p01), (place, place + error, guess)
 
 
 start = (ta.zeros(bodies), g.normal(bodies), ta.zeros(bodies), ta.zeros(bodies),
          ta.full(bodies, blur**2), ta.zeros(bodies), ta.ones(bodies))
-state, _ = ta.scan(step, start, (g.normal((steps, bodies)), g.normal((steps, bodies))))
+noise = g.normal((steps, bodies)), g.normal((steps, bodies))
+state, _ = ta.scan(step, start, noise)
 report = ta.evaluate(*state)
 place, _, guess, _, p00, _, _ = state
 error, promised = float(ta.sqrt(ta.mean((guess - place) ** 2))), float(p00[0]) ** 0.5
@@ -32,3 +36,23 @@ error, promised = float(ta.sqrt(ta.mean((guess - place) ** 2))), float(p00[0]) *
 print(f"{bodies:,} filters, {steps} steps, {report.counters.kernels} kernel")
 print(f"error of a measurement {blur:.3f}, of a filter {error:.3f}, promised {promised:.3f}")
 assert report.counters.kernels == 1 and abs(error - promised) < 0.05 * promised
+
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib.pyplot as plt
+
+    few = tuple(part[:3] for part in start)
+    _, paths = ta.scan(step, few, tuple(part[:, :3] for part in noise))
+    place, measured, guess = (np.asarray(path)[:200] for path in paths)
+    seconds = interval * np.arange(len(place))
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+    for body, axis in enumerate(axes):
+        axis.plot(seconds, measured[:, body], ".", color="0.7", markersize=4, label="measured")
+        axis.plot(seconds, place[:, body], color="black", linewidth=1, label="true")
+        axis.plot(seconds, guess[:, body], color="tab:red", label="filter")
+        axis.set(title=f"Body {body + 1} of {bodies:,}", xlabel="seconds")
+    axes[0].set_ylabel("place")
+    axes[0].legend()
+    figure.savefig("kalman.png", dpi=80)
+    print("kalman.png shows three of the bodies")
+else:
+    print("no picture: Matplotlib is not installed")

@@ -1,4 +1,6 @@
 """Kernel ridge regression by conjugate gradients, beside NumPy's direct solution."""
+import importlib.util
+
 import numpy as np
 import tarry as ta
 
@@ -35,3 +37,20 @@ error = float(ta.sqrt(ta.mean((gaussian(grid, x) @ weights - ta.sin(2 * grid)) *
 print(f"{turn + 1} turns; relative difference to the direct solution {difference:.1e}")
 print(f"root mean square error {error:.3f}, of samples with a noise of 0.2")
 assert difference < 1e-6 and error < 0.1
+
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib.pyplot as plt
+
+    curve = np.linspace(-3, 3, 400)
+    fit = gaussian(ta.asarray(curve), x) @ weights
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    axis.scatter(x, y, s=6, color="0.65", label="samples")
+    axis.plot(curve, np.sin(2 * curve), "--", color="tab:blue", label="sin(2 x)")
+    axis.plot(curve, fit, color="tab:red", linewidth=2, label="regression")
+    axis.set(title=f"A curve from {samples} samples, by {turn + 1} turns of conjugate gradients", xlabel="x", ylabel="y",
+             ylim=(-1.5, 2))
+    axis.legend(loc="upper center", ncols=3)
+    figure.savefig("kernel_ridge.png", dpi=80)
+    print("kernel_ridge.png shows the curve")
+else:
+    print("no picture: Matplotlib is not installed")

@@ -1,4 +1,6 @@
 """k-means: the distances of all points to all centres are computed where the nearest is chosen, and never stored."""
+import importlib.util
+
 import numpy as np
 import tarry as ta
 
@@ -34,3 +36,20 @@ found = np.asarray(centres)
 distance = np.sqrt(((true[:, None] - found) ** 2).sum(-1)).min(1).max()
 print(f"{turn + 1} turns; no true centre is farther than {distance:.3f} from a found one")
 assert sum(counts) == points and distance < 0.1
+
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib.pyplot as plt
+
+    x, nearest = np.asarray(x), np.asarray(nearest)
+    across, up = np.meshgrid(np.linspace(-9.5, 10.5, 500), np.linspace(-10, 11, 500))
+    regions = ta.argmin(squares(ta.asarray(np.stack([across.ravel(), up.ravel()], -1), dtype=ta.float32), centres), axis=1)
+    figure, axis = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
+    axis.pcolormesh(across, up, np.asarray(regions).reshape(across.shape), cmap="Set2", vmax=7, alpha=0.35)
+    axis.scatter(*x[:4000].T, c=nearest[:4000], cmap="Dark2", vmax=7, s=3)
+    axis.plot(*found.T, "k+", markersize=16, markeredgewidth=2.5, label="centres found")
+    axis.set(title="Points, and the regions of their nearest centres", aspect="equal")
+    axis.legend(loc="upper right")
+    figure.savefig("kmeans.png", dpi=80)
+    print("kmeans.png shows the clusters")
+else:
+    print("no picture: Matplotlib is not installed")

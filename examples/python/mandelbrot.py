@@ -10,7 +10,7 @@ x, y = real + 0 * imaginary, imaginary + 0 * real
 count = ta.zeros((height, width), dtype=ta.uint8)
 for turn in range(1, turns + 1):
     squares = x * x + y * y
-    inside = squares < 4
+    inside = squares < 256
     count = count + ta.astype(inside, ta.uint8)
     x, y = ta.where(inside, x * x - y * y + real, x), ta.where(inside, 2 * x * y + imaginary, y)
     if turn % 10 == 0:
@@ -23,7 +23,14 @@ print(f"area about {area:.2f}; {report.counters.kernels} kernel for ten iteratio
 assert abs(area - 1.55) < 0.1 and report.counters.kernels == 1
 
 if importlib.util.find_spec("matplotlib"):
-    import matplotlib.image
+    import matplotlib.pyplot as plt
 
-    matplotlib.image.imsave("mandelbrot.png", count, cmap="inferno")
+    figure = plt.figure(figsize=(width / 80, height / 80))
+    axis = figure.add_axes((0, 0, 1, 1), frame_on=False)
+    smooth = ta.where(inside, ta.nan, count + 1 - ta.log2(ta.log(x * x + y * y)))
+    axis.imshow(smooth, cmap=plt.get_cmap("twilight_shifted").with_extremes(bad="black"), norm="log")
+    axis.set_axis_off()
+    figure.savefig("mandelbrot.png", dpi=80)
     print("mandelbrot.png shows it")
+else:
+    print("no picture: Matplotlib is not installed")

@@ -1,6 +1,7 @@
 """Prices and deltas of European options over all strikes and maturities, in one formula that writes each once."""
 import importlib.util
 
+import numpy as np
 import tarry as ta
 
 spot, rate, volatility = 100.0, 0.05, 0.2
@@ -30,7 +31,16 @@ print(f"call - put differs from spot - strike by at most {parity:.1e}")
 assert abs(float(call[190, 200]) - 10.450584) < 1e-6 and parity < 1e-12  # a year, at the money
 
 if importlib.util.find_spec("matplotlib"):
-    import matplotlib.image
+    import matplotlib.pyplot as plt
 
-    matplotlib.image.imsave("options.png", call, cmap="viridis", origin="lower")
-    print("options.png shows the prices")
+    strikes, times, prices = (np.asarray(part) for part in (strike[::8], years[::6], call[::6, ::8]))
+    colours = plt.get_cmap("viridis")(np.asarray(delta[::6, ::8]))
+    figure, axis = plt.subplots(figsize=(7, 5.5), layout="constrained", subplot_kw={"projection": "3d"})
+    axis.plot_surface(strikes, times, prices, facecolors=colours, rstride=1, cstride=1, shade=False)
+    axis.set(title="Prices of calls, spot at 100", xlabel="strike", ylabel="years", zlabel="price")
+    axis.view_init(28, 40)
+    figure.colorbar(plt.cm.ScalarMappable(cmap="viridis"), ax=axis, label="delta", shrink=0.6)
+    figure.savefig("options.png", dpi=80)
+    print("options.png shows prices and deltas")
+else:
+    print("no picture: Matplotlib is not installed")

@@ -1,4 +1,5 @@
-"""Principal components of a table in chunks: Dask holds rows of Tarry, and a power iteration goes over all of them."""
+"""Principal components of curves in chunks: Dask holds rows of Tarry, and a power iteration goes over all of them."""
+import importlib.util
 import sys
 
 import numpy as np
@@ -12,18 +13,19 @@ except ImportError:
 
 chunks, rows, features, components = 8, 5_000, 40, 3
 spread = ta.asarray([5.0, 3.0, 1.5])
-hidden = ta.random.Generator(11).normal((components, features)) / features**0.5
+x = ta.linspace(0, 1, features)
+hidden = ta.sin(np.pi * ta.arange(1, components + 1)[:, None] * x) * (2 / features) ** 0.5
 
 
-def table(block_id):
-    """Rows of one chunk, drawn where they are needed: three hidden directions, and noise."""
+def curves(block_id):
+    """Rows of one chunk, drawn where they are needed: sums of three hidden curves, and noise."""
     g = ta.random.Generator(block_id[0])
     return (g.normal((rows, components)) * spread) @ hidden + 0.2 * g.normal((rows, features)) + 10
 
 
-x = da.map_blocks(table, chunks=((rows,) * chunks, (features,)), meta=ta.zeros((0, 0)))
-x = x.map_blocks(ta.Array.evaluate).persist()
-centred = (x - x.mean(axis=0)).map_blocks(ta.Array.evaluate).persist()
+table = da.map_blocks(curves, chunks=((rows,) * chunks, (features,)), meta=ta.zeros((0, 0)))
+table = table.map_blocks(ta.Array.evaluate).persist()
+centred = (table - table.mean(axis=0)).map_blocks(ta.Array.evaluate).persist()
 found, variances = [], []
 for component in range(components):
     v, turns = ta.ones(features) / features**0.5, 0
@@ -42,10 +44,28 @@ for component in range(components):
     variances.append(float(length) / (chunks * rows - 1))
     print(f"component {component + 1}: variance {variances[-1]:6.3f} after {turns} turns")
 
-whole = np.asarray(x.compute(), dtype=np.float64)
+whole = np.asarray(table.compute(), dtype=np.float64)
 direct = np.linalg.eigh(np.cov(whole, rowvar=False))
 explained = sum(variances) / direct.eigenvalues.sum()
 angles = [abs(np.asarray(v) @ direct.eigenvectors[:, -1 - i]) for i, v in enumerate(found)]
 print(f"{len(whole):,} rows in {chunks} chunks; {components} components hold {explained:.1%} of the variance")
-assert isinstance(x.compute(), ta.Array) and min(angles) > 0.999
+assert isinstance(table.compute(), ta.Array) and min(angles) > 0.999
 np.testing.assert_allclose(variances, direct.eigenvalues[::-1][:components], rtol=1e-3)
+
+if importlib.util.find_spec("matplotlib"):
+    import matplotlib.pyplot as plt
+
+    scores = np.asarray((centred @ da.from_array(ta.stack(found, axis=1), asarray=False)).compute())
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    for number, v in enumerate(found):
+        sign = 1 if float(v[1]) > 0 else -1
+        left.plot(x, sign * v, "o", markersize=4, label=f"{number + 1}: {variances[number] / direct.eigenvalues.sum():.0%}")
+        left.plot(x, hidden[number], color="0.5", linewidth=1)
+    left.set(title="Components, and the hidden curves in grey", xlabel="x")
+    left.legend(title="variance")
+    right.hexbin(scores[:, 0], scores[:, 1], gridsize=60, cmap="viridis", mincnt=1)
+    right.set(title=f"{len(whole):,} rows", xlabel="along component 1", ylabel="along component 2", aspect="equal")
+    figure.savefig("pca.png", dpi=80)
+    print("pca.png shows components and rows")
+else:
+    print("no picture: Matplotlib is not installed")

@@ -2,6 +2,7 @@
 import importlib.util
 import math
 
+import numpy as np
 import tarry as ta
 
 n, steps = 201, 300
@@ -23,7 +24,14 @@ print(f"largest difference to the exact motion: {error:.1e}")
 assert error < 2e-3 and report.counters.kernels == 1
 
 if importlib.util.find_spec("matplotlib"):
-    import matplotlib.image
+    import matplotlib.pyplot as plt
 
-    matplotlib.image.imsave("wave.png", now, cmap="RdBu")
+    x, height = np.asarray(x), np.asarray(now)
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained", subplot_kw={"projection": "3d"})
+    axis.plot_surface(x[:, None], x, height, cmap="Spectral", rcount=60, ccount=60, edgecolor="0.25", linewidth=0.15)
+    axis.set(title=f"The drum after {steps} steps", zlim=(-1, 1), zticks=[-1, 0, 1])
+    axis.set_box_aspect((1, 1, 0.5), zoom=1.25)
+    figure.savefig("wave.png", dpi=80)
     print("wave.png shows the drum")
+else:
+    print("no picture: Matplotlib is not installed")
