@@ -22,7 +22,8 @@ def step(state, noise):
     gain0, gain1 = p00 / (p00 + blur**2), p01 / (p00 + blur**2)
     surprise = place + error - guess
     guess, rate = guess + gain0 * surprise, rate + gain1 * surprise
-    return (place, speed, guess, rate, (1 - gain0) * p00, (1 - gain0) * p01, p11 - gain1 * p01), (place, place + error, guess)
+    state = place, speed, guess, rate, (1 - gain0) * p00, (1 - gain0) * p01, p11 - gain1 * p01
+    return state, (place, place + error, guess)
 
 
 start = (ta.zeros(bodies), g.normal(bodies), ta.zeros(bodies), ta.zeros(bodies),

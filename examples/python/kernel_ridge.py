@@ -47,8 +47,8 @@ if importlib.util.find_spec("matplotlib"):
     axis.scatter(x, y, s=6, color="0.65", label="samples")
     axis.plot(curve, np.sin(2 * curve), "--", color="tab:blue", label="sin(2 x)")
     axis.plot(curve, fit, color="tab:red", linewidth=2, label="regression")
-    axis.set(title=f"A curve from {samples} samples, by {turn + 1} turns of conjugate gradients", xlabel="x", ylabel="y",
-             ylim=(-1.5, 2))
+    title = f"A curve from {samples} samples, by {turn + 1} turns of conjugate gradients"
+    axis.set(title=title, xlabel="x", ylabel="y", ylim=(-1.5, 2))
     axis.legend(loc="upper center", ncols=3)
     figure.savefig("kernel_ridge.png", dpi=80)
     print("kernel_ridge.png shows the curve")

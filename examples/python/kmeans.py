@@ -42,7 +42,8 @@ if importlib.util.find_spec("matplotlib"):
 
     x, nearest = np.asarray(x), np.asarray(nearest)
     across, up = np.meshgrid(np.linspace(-9.5, 10.5, 500), np.linspace(-10, 11, 500))
-    regions = ta.argmin(squares(ta.asarray(np.stack([across.ravel(), up.ravel()], -1), dtype=ta.float32), centres), axis=1)
+    pixels = ta.asarray(np.stack([across.ravel(), up.ravel()], axis=-1), dtype=ta.float32)
+    regions = ta.argmin(squares(pixels, centres), axis=1)
     figure, axis = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
     axis.pcolormesh(across, up, np.asarray(regions).reshape(across.shape), cmap="Set2", vmax=7, alpha=0.35)
     axis.scatter(*x[:4000].T, c=nearest[:4000], cmap="Dark2", vmax=7, s=3)

@@ -59,7 +59,8 @@ if importlib.util.find_spec("matplotlib"):
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for number, v in enumerate(found):
         sign = 1 if float(v[1]) > 0 else -1
-        left.plot(x, sign * v, "o", markersize=4, label=f"{number + 1}: {variances[number] / direct.eigenvalues.sum():.0%}")
+        share = variances[number] / direct.eigenvalues.sum()
+        left.plot(x, sign * v, "o", markersize=4, label=f"{number + 1}: {share:.0%}")
         left.plot(x, hidden[number], color="0.5", linewidth=1)
     left.set(title="Components, and the hidden curves in grey", xlabel="x")
     left.legend(title="variance")
