@@ -130,10 +130,10 @@ void bind_own_code(nb::module_& m) {
   nb::class_<reduction>(
       m, "reduction",
       "A reduction with an operation of yours, in the order of sum.\n\n"
-      "reduction(combine, identity=None, finish=None): combine is a scalar_function of two states, the earlier one "
-      "first, each of as many parameters as there are arrays; identity, a number or one for each state, is what "
-      "nothing "
-      "reduces to; finish is a scalar_function that makes the results of the states. A call takes an array for each "
+      "reduction(combine, identity=None, finish=None): combine is a scalar_function of two states, each of as many "
+      "parameters as there are arrays. It has to be associative and commutative, but for rounding, since that order "
+      "combines elements that are no neighbours. identity, a number or one for each state, is what nothing reduces to; "
+      "finish is a scalar_function that makes the results of the states. A call takes an array for each "
       "state, axis (None: all) and keepdims, and gives an array, or a tuple of them where there are several results. "
       "An axis of no elements raises InvalidArgument where there is no identity.")
       .def(

@@ -86,7 +86,7 @@ class TARRY_EXPORT function {  // NOLINT(readability-identifier-naming): what it
 // ---- Reductions and scans ----
 
 /// The state of two neighbours together, the earlier one first: arrays of one shape, as many as there are states. It is
-/// called to be recorded, and should be associative.
+/// called to be recorded, and has to be associative.
 using Combine = std::function<std::vector<Array>(std::span<const Array> a, std::span<const Array> b)>;
 
 /// Options of associative_scan.
@@ -99,13 +99,15 @@ struct CombineOptions {
 ///     const ta::reduction largest(ta::function("largest", "(T a, T b)", "return a > b ? a : b;"));
 ///     ta::Array y = largest(ta::ones({3, 4}), 0);
 /// Several states are several arrays, as a value and its place: `(float v, int i, float w, int j) -> (float u, int k)`.
+/// The operation has to be associative and commutative, but for rounding: tree R combines elements that are no
+/// neighbours. A place of the largest element chooses the smaller of two where their values are equal.
 /// Shapes, Dtypes: those of a call.  Throws as its constructors do.
 /// Example: `ta::reduction(ta::function("bits", "(T a, T b)", "return a | b;"))(ta::array({1, 4}))` is `5`.
 class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what it makes is called as a function is
  public:
-  /// `combine` has two parameters for each state, first all of the earlier neighbour. `identity` is what nothing
-  /// reduces to, a number for each state; without one a reduction of nothing throws. `finish` makes the result of the
-  /// states. Throws InvalidArgument where the numbers of parameters, results and identities do not fit.
+  /// `combine` has two parameters for each state, first all of one operand, then all of the other. `identity` is what
+  /// nothing reduces to, a number for each state; without one a reduction of nothing throws. `finish` makes the result
+  /// of the states. Throws InvalidArgument where the numbers of parameters, results and identities do not fit.
   explicit reduction(const function& combine, std::vector<Scalar> identity = {}, std::optional<function> finish = {},
                      Where where = std::source_location::current());
 
@@ -128,7 +130,8 @@ class TARRY_EXPORT reduction {  // NOLINT(readability-identifier-naming): what i
   std::optional<function> finish_;
 };
 
-/// Running combinations along an axis: element k of the result is what the elements 0..k combine to.
+/// Running combinations along an axis: element k of the result is what the elements 0..k combine to, in their order.
+/// `combine` has to be associative, and need not be commutative.
 /// Shapes: the states broadcast; the results have that shape.  Dtypes: kept.
 /// Throws InvalidArgument where the axis is out of range, or `combine` gives another number of arrays, another shape or
 /// dtype.

@@ -75,8 +75,8 @@ def while_loop(cond_fun, body_fun, init_val, *, limit=2**31 - 1):
 def associative_scan(fn, elems, reverse=False, axis=0):
     """Running combinations along an axis: element k of the result is what the elements 0..k combine to.
 
-    fn(a, b) combines two neighbours, the earlier one first, and should be associative: elementwise operations, recorded
-    with arrays in which many neighbours stand side by side. elems, a, b and what fn returns are arrays, or tuples, lists
+    fn(a, b) combines two neighbours, the earlier one first: elementwise operations, recorded with arrays in which many
+    neighbours stand side by side. It has to be associative, and need not be commutative. elems, a, b and what fn returns are arrays, or tuples, lists
     and dicts of them. reverse goes from the last element to the first. The order depends on the extent alone.
 
     Returns the running combinations, in the shape of elems.
