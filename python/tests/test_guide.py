@@ -1,4 +1,4 @@
-"""The Python of the README and of the guide runs, and gives what the page shows."""
+"""The Python of the README and of the guides runs, and gives what the pages show."""
 import doctest
 import pathlib
 import re
@@ -6,7 +6,8 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/guides/python.md") if page.exists()]
+PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/guides/python.md", ROOT / "docs/guides/python_from.md")
+         if page.exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
