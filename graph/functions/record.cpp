@@ -270,35 +270,37 @@ class FunctionRecorder {
     return all;
   }
 
-  void assigned_in(const std::vector<StatementId>& list, std::set<std::string>& names, bool& returns) const {
-    for (const StatementId id : list) {
-      const Statement& s = syntax_.statements[id];
-      if (s.kind == Statement::Kind::Assign) names.insert(s.name);
-      if (s.kind == Statement::Kind::Return) returns = true;
-      assigned_in(s.body, names, returns);
-      assigned_in(s.otherwise, names, returns);
-    }
-  }
-
-  /// The places of a loop's state: variables that it assigns, where elements are gone, where a first round is due, what
-  /// was returned and where.
+  /// The places of a loop's state: variables that it assigns, where elements are gone unless none ever is, where a
+  /// first round is due, what was returned and where.
   struct State {
     std::vector<std::size_t> variables;
     std::vector<Dtype> results;
-    bool body_first = false, returns = false;
+    bool leaves = false, body_first = false, returns = false;
     [[nodiscard]] std::size_t gone() const { return variables.size(); }
-    [[nodiscard]] std::size_t first() const { return gone() + 1; }
-    [[nodiscard]] std::size_t result(std::size_t i) const { return gone() + (body_first ? 2 : 1) + i; }
+    [[nodiscard]] std::size_t first() const { return gone() + (leaves ? 1 : 0); }
+    [[nodiscard]] std::size_t result(std::size_t i) const { return first() + (body_first ? 1 : 0) + i; }
     [[nodiscard]] std::size_t returned() const { return result(results.size()); }
   };
+
+  void assigned_in(const std::vector<StatementId>& list, std::set<std::string>& names, State& state) const {
+    for (const StatementId id : list) {
+      const Statement& s = syntax_.statements[id];
+      if (s.kind == Statement::Kind::Assign) names.insert(s.name);
+      if (s.kind == Statement::Kind::Return) state.returns = true;
+      if (s.kind == Statement::Kind::Return || s.kind == Statement::Kind::Break) state.leaves = true;
+      assigned_in(s.body, names, state);
+      assigned_in(s.otherwise, names, state);
+    }
+  }
 
   void loop(const Statement& s, Path& path) {
     if (in_loop_) refuse(s.at, "a loop inside a loop");
     std::set<std::string> names;
     State state;
     state.body_first = s.body_first;
-    assigned_in(s.body, names, state.returns);
-    assigned_in(s.otherwise, names, state.returns);
+    state.leaves = static_cast<bool>(left(path));
+    assigned_in(s.body, names, state);
+    assigned_in(s.otherwise, names, state);
     for (std::size_t i = 0; i < path.variables.size(); ++i) {
       Path::Named& v = path.variables[i];
       if (!names.contains(v.name)) continue;
@@ -311,7 +313,7 @@ class FunctionRecorder {
       Path inside = unpacked(state, path, now);
       Edge on = s.value == kNothing ? ops_.yes() : ops_.truth(value(s.value, inside));
       if (s.body_first) on = ops_.either(on, edge(now[state.first()]));
-      return detail::wrap(ops_.both(on, ops_.neither(edge(now[state.gone()]))));
+      return detail::wrap(state.leaves ? ops_.both(on, ops_.neither(edge(now[state.gone()]))) : on);
     };
     const LoopStep body = [&](std::span<const Array> now) {
       return after(state, round(s, unpacked(state, path, now)), now);
@@ -332,7 +334,7 @@ class FunctionRecorder {
     std::vector<Array> all;
     for (const std::size_t i : state.variables) all.push_back(detail::wrap(path.variables[i].value));
     const Edge gone = left(path);
-    all.push_back(detail::wrap(gone ? gone : ops_.no()));
+    if (state.leaves) all.push_back(detail::wrap(gone ? gone : ops_.no()));
     if (state.body_first) all.push_back(detail::wrap(ops_.yes()));
     if (!state.returns) return all;
     const Exit& exit = path.exits[kReturn];
@@ -374,7 +376,7 @@ class FunctionRecorder {
       all.push_back(detail::wrap(broken.any() ? chosen_or(broken.mask, broken.values[i].edge, now) : now));
     }
     const Edge gone = left(inside);
-    all.push_back(detail::wrap(gone ? gone : ops_.no()));
+    if (state.leaves) all.push_back(detail::wrap(gone ? gone : ops_.no()));
     if (state.body_first) all.push_back(detail::wrap(ops_.no()));
     if (!state.returns) return all;
     for (std::size_t i = 0; i < state.results.size(); ++i) {

@@ -29,6 +29,8 @@ Graph split(const Graph& g);
 Graph unroll(const Graph& g);
 /// Those over a stack alone: a loop along it would ask at each point which part is there. For a GPU.
 Graph unroll_stacks(const Graph& g);
+/// Elementwise ops of what a loop stacks, that end in results, are computed in the loop: the stack between is gone.
+Graph behind_loops(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
 /// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp);
@@ -66,6 +68,7 @@ inline constexpr Pass kPasses[] = {{"empty", empty_arrays, true},
                                    {"split", split},
                                    {"unroll", unroll},
                                    {"unroll_stacks", unroll_stacks},
+                                   {"behind_loops", behind_loops},
                                    {"cse", cse},
                                    {"reshape", canonical_reshapes, true},
                                    {"dce", dce},

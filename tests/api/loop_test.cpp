@@ -406,6 +406,51 @@ TEST_CASE("scan and while_loop: what follows elementwise is part of the kernel, 
   });
 }
 
+TEST_CASE("scan: what is made of its ys, level by level, is made in its kernel and not of stored ys", "[loop]") {
+  const auto check = [](const std::function<Arrays()>& made, int kernels) {
+    const Arrays together = made();
+    const ta::Report report = ta::evaluate(together);
+    if (ta::support::env::get("TARRY_DISABLE").value_or("") != "fusion") CHECK(report.counters().kernels == kernels);
+    const Setting apart("TARRY_DISABLE", "fusion,behind_loops");
+    check_same(together, made());
+  };
+  on_every_device([&](ta::Device) {
+    const ta::Array x = noise({40, 300}, 1), u = noise({40, 300}, 2), row = noise({300}, 3), column = noise({40, 1}, 4);
+    ta::evaluate(x, u, row, column);
+    const auto ys = [&](const ta::Array& of, int axis, bool reverse = false) {
+      return ta::scan(ta::zeros({}, ta::float64), of,
+                      [](const ta::Array& c, const ta::Array& v) { return std::pair(c * 0.5 + v, c - v); },
+                      {.axis = axis, .reverse = reverse})
+          .second;
+    };
+    check([&] { return Arrays{ta::exp(ys(x, 0))}; }, 1);
+    check([&] { return Arrays{(ys(x, 0, true) * 2.0 + u) * row}; }, 1);
+    check(
+        [&] {
+          const ta::Array y = ys(x, 0);
+          return Arrays{y, ta::sin(y) + u, y * y};
+        },
+        1);
+    check([&] { return Arrays{ta::where(ys(x, 1) > 0.0, u, row)}; }, 2);  // of 40 lanes: too few for what is dear
+    check([&] { return Arrays{ys(x, 1) + 1.0}; }, 1);
+    check([&] { return Arrays{ys(x, 0) * column}; }, 2);  // has the axis of levels, with one place
+    check(
+        [&] {
+          const ta::Array y = ys(x, 0);
+          return Arrays{y - ta::sum(y, 0)};
+        },
+        3);  // reads all levels at each
+    check(
+        [&] {
+          const ta::Array y = ys(x, 0);
+          return Arrays{y + ys(y * u, 0)};
+        },
+        1);
+    check([&] { return Arrays{ta::sum(ta::exp(ys(x, 0)), 1)}; }, 2);  // not asked for itself
+    check([&] { return Arrays{ta::tridiagonal_solve(x, x + 5.0, x, u, {.axis = 0}) * 2.0 + u}; }, 1);
+  });
+}
+
 TEST_CASE("linear_recurrence, ewma and lfilter are their formulas", "[loop][solve]") {
   in_every_way([] {
     const ta::Array a = noise({5, 20}, 1), b = noise({5, 20}, 2), start = noise({5}, 3);
