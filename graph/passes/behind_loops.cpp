@@ -1,4 +1,4 @@
-// behind_loops(): elementwise ops of what a loop stacks are computed in the loop, level by level.
+// behind_loops(), behind_row_loops(): elementwise ops of what a loop stacks are computed in the loop, level by level.
 //
 // Proof: an element of the op is that of its operands at one level and lane; in the loop the same functions take the
 // same elements, and what they give is stacked in its place. The loop reads nothing that is made of its own results.
@@ -18,10 +18,15 @@ constexpr std::int64_t kManyLanes = 256;
 constexpr int kMostCost = 8;
 constexpr std::size_t kMostOperands = 8;  // arrays that a loop reads besides, for all ops together
 
+/// Loops along any axis but the last, or along the last one: what these read and store is turned on its way, so that a
+/// further array costs more than a kernel of its own.
+enum class Along : std::uint8_t { Columns, Rows };
+
 class BehindLoops {
  public:
-  explicit BehindLoops(const Graph& g)
+  BehindLoops(const Graph& g, Along along)
       : g_(g),
+        along_(along),
         level_(find_loop_levels(g)),
         readers_(g.nodes.size()),
         root_(g.nodes.size()),
@@ -85,6 +90,8 @@ class BehindLoops {
       if (loop_of(from) == loop || is_number(from)) continue;
       if (made_of(loop)[from] || !(g_.shape(from) == g_.shape(id) || is_of_lanes(from, id, axis))) return kNoId;
     }
+    const bool last = static_cast<int>(axis) + 1 == g_.shape(id).size();
+    if (last != (along_ == Along::Rows)) return kNoId;
     axes_[id] = axis;
     return loop;
   }
@@ -111,10 +118,15 @@ class BehindLoops {
     any_ = std::ranges::any_of(loop_, [](NodeId l) { return l != kNoId; });
   }
 
+  /// True for a stack that is stored, whatever is computed in its loop.
+  [[nodiscard]] bool is_stored(NodeId id) const {
+    return root_[id] || std::ranges::any_of(readers_[id], [&](NodeId r) { return loop_[r] == kNoId; });
+  }
+
   void leave_out_of_busy_loops() {
     struct Load {
       int cost = 0;
-      std::vector<NodeId> operands;
+      std::vector<NodeId> operands;  // in rows also stacks that are stored besides
       std::int64_t lanes = 0;
     };
     std::map<NodeId, Load> loads;
@@ -130,10 +142,11 @@ class BehindLoops {
           load.operands.push_back(from);
       }
     }
+    const std::size_t most = along_ == Along::Rows ? 0 : kMostOperands;
     for (NodeId& loop : loop_) {
       if (loop == kNoId) continue;
       const Load& load = loads[loop];
-      if (load.operands.size() > kMostOperands || (load.lanes < kManyLanes && load.cost > kMostCost)) loop = kNoId;
+      if (load.operands.size() > most || (load.lanes < kManyLanes && load.cost > kMostCost)) loop = kNoId;
     }
   }
 
@@ -178,6 +191,7 @@ class BehindLoops {
   }
 
   const Graph& g_;
+  const Along along_;
   const std::vector<NodeId> level_;
   std::vector<std::vector<NodeId>> readers_;
   std::vector<bool> root_;
@@ -193,6 +207,7 @@ class BehindLoops {
 
 }  // namespace
 
-Graph behind_loops(const Graph& g) { return BehindLoops(g).run(); }
+Graph behind_loops(const Graph& g) { return BehindLoops(g, Along::Columns).run(); }
+Graph behind_row_loops(const Graph& g) { return BehindLoops(g, Along::Rows).run(); }
 
 }  // namespace tarry::graph

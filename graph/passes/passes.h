@@ -29,8 +29,10 @@ Graph split(const Graph& g);
 Graph unroll(const Graph& g);
 /// Those over a stack alone: a loop along it would ask at each point which part is there. For a GPU.
 Graph unroll_stacks(const Graph& g);
-/// Elementwise ops of what a loop stacks, that end in results, are computed in the loop: the stack between is gone.
+/// Elementwise ops of what a loop stacks, that end in results, are computed in the loop: the stack between is gone. Of
+/// loops along the last axis only where no array is added, and for a GPU.
 Graph behind_loops(const Graph& g);
+Graph behind_row_loops(const Graph& g);
 /// Equal nodes (op, dtype, mode, shape, inputs, attributes) become one.
 Graph cse(const Graph& g);
 /// Every Reshape ends up on memory: a contiguous leaf, a computed value, or a view that is to be copied (reshape.cpp);
@@ -69,6 +71,7 @@ inline constexpr Pass kPasses[] = {{"empty", empty_arrays, true},
                                    {"unroll", unroll},
                                    {"unroll_stacks", unroll_stacks},
                                    {"behind_loops", behind_loops},
+                                   {"behind_row_loops", behind_row_loops},
                                    {"cse", cse},
                                    {"reshape", canonical_reshapes, true},
                                    {"dce", dce},

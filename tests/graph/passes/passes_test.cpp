@@ -150,8 +150,8 @@ TEST_CASE("passes: the harness times, counts and shows every pass", "[graph][pas
   (void)ta::graph::run_passes(ta::test::snapshot_of({&z}).graph, {}, &trace,
                               [&](std::string_view name, const auto&) { seen.emplace_back(name); });
   CHECK(seen == std::vector<std::string>{"empty", "fold", "simplify", "split", "unroll", "unroll_stacks",
-                                         "behind_loops", "cse", "reshape", "dce", "latest"});
-  REQUIRE(trace.size() == 11);
+                                         "behind_loops", "behind_row_loops", "cse", "reshape", "dce", "latest"});
+  REQUIRE(trace.size() == 12);
   CHECK(trace.back().nodes_after == 3);
   CHECK(trace.front().nodes_before == 6);
 }
