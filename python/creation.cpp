@@ -116,17 +116,18 @@ class Nested {
 };
 
 /// Lists with arrays among their elements.
-Array stacked(nb::handle sequence, MaybeDtype dtype) {
+Array stacked(nb::handle sequence, MaybeDtype dtype, int depth) {
+  if (depth > kDeepest) refuse_depth("asarray");
   std::vector<Array> parts;
-  for (const nb::handle each : nb::iter(sequence)) parts.push_back(to_array(each, dtype));
+  for (const nb::handle each : nb::iter(sequence)) parts.push_back(to_array(each, dtype, depth + 1));
   return stack(parts, 0, here());
 }
 
 Array cast_to(Array x, MaybeDtype dtype) { return dtype && x.dtype() != *dtype ? astype(x, *dtype, here()) : x; }
 
-Array of_sequence(nb::handle o, MaybeDtype dtype) {
+Array of_sequence(nb::handle o, MaybeDtype dtype, int depth) {
   const Nested nested(o);
-  return nested.is_of_numbers() ? nested.array(dtype, here()) : stacked(o, dtype);
+  return nested.is_of_numbers() ? nested.array(dtype, here()) : stacked(o, dtype, depth);
 }
 
 [[noreturn]] void refuse_without_copy(const char* of) {
@@ -169,6 +170,15 @@ Scalar plain_number(nb::handle o) {
   raise(PyExc_TypeError, "takes a number, not " + class_name(o));
 }
 
+/// The dtype of what lies between two numbers: that of floating arrays, else the default.
+Dtype dtype_between(nb::handle start, nb::handle stop, MaybeDtype dtype) {
+  if (dtype) return *dtype;
+  std::vector<TypeOperand> ends;
+  for (const nb::handle end : {start, stop})
+    if (is_array(end.ptr()) && is_floating(array_of(end.ptr()).dtype())) ends.emplace_back(array_of(end.ptr()).dtype());
+  return ends.empty() ? default_float() : result_type(ends, here());
+}
+
 Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype) {
   const bool one = stop.is_none();
   const Scalar from = one ? Scalar(0) : plain_number(start), to = plain_number(one ? start : stop);
@@ -183,12 +193,12 @@ Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype
 
 }  // namespace
 
-Array to_array(nb::handle o, std::optional<Dtype> dtype) {
+Array to_array(nb::handle o, std::optional<Dtype> dtype, int depth) {
   if (is_array(o.ptr())) return cast_to(array_of(o.ptr()), dtype);
-  if (number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype);
+  if (number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype, depth);
   if (auto copied = copy_of_memory(o)) return cast_to(std::move(*copied), dtype);
   const bool is_text = PyUnicode_Check(o.ptr()) || PyBytes_Check(o.ptr());
-  if (PySequence_Check(o.ptr()) != 0 && !is_text) return of_sequence(nb::steal(PySequence_List(o.ptr())), dtype);
+  if (PySequence_Check(o.ptr()) != 0 && !is_text) return of_sequence(nb::steal(PySequence_List(o.ptr())), dtype, depth);
   raise(PyExc_TypeError, "no array can be made of " + class_name(o));
 }
 
@@ -268,7 +278,7 @@ void bind_creation(nb::module_& m, ArrayClass&) {
   m.def(
       "linspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device, bool endpoint) {
-        const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
+        const LinspaceOptions options{endpoint, dtype_between(start, stop, dtype)};
         return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, here()); });
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
@@ -284,13 +294,13 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       "logspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, double base, MaybeDtype dtype) {
         return logspace(plain_number(start), plain_number(stop), num,
-                        {.base = base, .dtype = dtype ? *dtype : default_float()}, here());
+                        {.base = base, .dtype = dtype_between(start, stop, dtype)}, here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
   m.def(
       "geomspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, MaybeDtype dtype) {
-        const LinspaceOptions options{endpoint, dtype ? *dtype : default_float()};
+        const LinspaceOptions options{endpoint, dtype_between(start, stop, dtype)};
         return geomspace(plain_number(start), plain_number(stop), num, options, here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(),

@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -15,22 +14,23 @@
 namespace tarry::python {
 namespace {
 
-/// Arrays, and sequences of them.
-std::vector<const Array*> roots_of(const nb::args& values) {
-  std::vector<const Array*> roots;
-  std::deque<nb::object> left;
-  for (const nb::handle v : values) left.push_back(nb::borrow(v));
-  while (!left.empty()) {
-    const nb::object v = left.front();
-    left.pop_front();
+void add_roots(std::vector<const Array*>& roots, nb::handle values, int depth) {
+  if (depth > kDeepest) refuse_depth("evaluate");
+  for (const nb::handle v : nb::iter(values)) {
     if (is_array(v.ptr())) {
       roots.push_back(&array_of(v.ptr()));
     } else if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) {
-      for (const nb::handle each : nb::iter(v)) left.push_back(nb::borrow(each));
+      add_roots(roots, v, depth + 1);
     } else {
       raise(PyExc_TypeError, "takes arrays, not " + class_name(v));
     }
   }
+}
+
+/// Arrays, and sequences of them.
+std::vector<const Array*> roots_of(const nb::args& values) {
+  std::vector<const Array*> roots;
+  add_roots(roots, values, 0);
   return roots;
 }
 

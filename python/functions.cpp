@@ -10,6 +10,7 @@
 #include <list>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,9 @@ struct Flat {
   std::vector<Array> arrays = {};
   std::vector<Generator*> generators = {};
 
-  void add(nb::handle o) {
+  void add(nb::handle o, int depth = 0) {
     PyObject* const p = o.ptr();
+    if (depth > kDeepest) refuse_depth("function");
     if (is_array(p)) {
       structure.push_back({Part::Kind::Array});
       arrays.push_back(array_of(p));
@@ -58,12 +60,13 @@ struct Flat {
       const auto count = static_cast<std::uint64_t>(PySequence_Size(p));
       structure.push_back({tuple ? Part::Kind::Tuple : Part::Kind::List, count, nb::borrow(o.type())});
       for (std::uint64_t i = 0; i < count; ++i)
-        add(tuple ? PyTuple_GetItem(p, static_cast<Py_ssize_t>(i)) : PyList_GetItem(p, static_cast<Py_ssize_t>(i)));
+        add(tuple ? PyTuple_GetItem(p, static_cast<Py_ssize_t>(i)) : PyList_GetItem(p, static_cast<Py_ssize_t>(i)),
+            depth + 1);
     } else if (PyDict_Check(p)) {
       structure.push_back({Part::Kind::Dict, static_cast<std::uint64_t>(PyDict_Size(p))});
       for (const auto [key, value] : nb::borrow<nb::dict>(o)) {
         structure.push_back({Part::Kind::Other, 0, nb::borrow(key)});
-        add(value);
+        add(value, depth + 1);
       }
     } else if (nb::isinstance<Generator>(o)) {
       if (of == Of::Results) raise(PyExc_TypeError, "a generator goes on by itself, and is not returned");
@@ -155,7 +158,11 @@ std::shared_ptr<const Structure> shared(Structure&& structure) {
 
 class Function {
  public:
-  Function(nb::callable function, std::size_t most) : function_(std::move(function)), most_(most) {}
+  Function(nb::callable function, std::int64_t most)
+      : function_(std::move(function)), most_(static_cast<std::size_t>(most)) {
+    if (most < 1)
+      throw InvalidValue("function", here(), "keeps one structure or more, not most = " + std::to_string(most));
+  }
 
   nb::object operator()(const nb::args& positional, const nb::kwargs& named) {
     Flat given{Flat::Of::Arguments};
@@ -230,7 +237,7 @@ void bind_functions(nb::module_& m) {
   nb::class_<Function>(m, "Function", nb::dynamic_attr(), nb::is_weak_referenceable(),
                        "A function that is traced once for each structure of its arguments, and then replayed: what "
                        "tarry.function makes.")
-      .def(nb::init<nb::callable, std::size_t>(), "function"_a, "most"_a)
+      .def(nb::init<nb::callable, std::int64_t>(), "function"_a, "most"_a)
       .def("__call__", &Function::operator())
       .def(
           "__get__",

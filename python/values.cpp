@@ -119,6 +119,11 @@ std::vector<Array> arrays_of(nb::handle sequence) {
   return arrays;
 }
 
+void refuse_depth(const char* op) {
+  throw InvalidValue(
+      op, here(), "lists are nested more than " + std::to_string(kDeepest) + " deep; one that contains itself is so");
+}
+
 nb::tuple tuple_of(const std::vector<Array>& arrays) {
   nb::list made;
   for (const Array& x : arrays) made.append(object(x));

@@ -35,8 +35,8 @@ nb::object python_number(Scalar value);
 std::string class_name(nb::handle o);
 /// Objects with elements of their own that are neither our arrays nor numbers: NumPy's arrays and scalars, tensors.
 bool is_foreign_array(PyObject* o);
-/// asarray(o); see creation.cpp.
-Array to_array(nb::handle o, std::optional<Dtype> dtype = {});
+/// asarray(o), which lies so deep in lists; see creation.cpp.
+Array to_array(nb::handle o, std::optional<Dtype> dtype = {}, int depth = 0);
 /// The dtype of a nest of lists of numbers where a default float is `floats`; nothing for other objects.
 std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats);
 class Value;
@@ -72,6 +72,9 @@ class Value {
 
 /// The arrays of a sequence, or an array's rows.
 std::vector<Array> arrays_of(nb::handle sequence);
+/// Lists within lists beyond this depth are refused.
+inline constexpr int kDeepest = 200;
+[[noreturn]] void refuse_depth(const char* op);
 nb::tuple tuple_of(const std::vector<Array>& arrays);
 
 /// The Python object of a dtype, one for each.

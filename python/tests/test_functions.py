@@ -72,6 +72,28 @@ def test_structures_that_were_not_used_for_long_are_forgotten():
     assert f.traces == 4
 
 
+def test_a_function_keeps_one_structure_or_more():
+    for most in (0, -1):
+        with pytest.raises(ta.InvalidValue, match=r"one structure or more, not most = .*test_functions.py"):
+            ta.function(lambda x: x, most=most)
+
+
+def test_lists_that_contain_themselves_are_errors():
+    own, deep, mixed, table = [], [], [ta.ones(1)], {}
+    own.append(own)
+    mixed.append(mixed)
+    table["a"] = table
+    for _ in range(100_000):
+        deep = [deep]
+    x = ta.ones(1)
+    for call in (lambda: ta.function(lambda z: x)(own), lambda: ta.function(lambda z: x)(deep),
+                 lambda: ta.function(lambda z: x)(table), lambda: ta.function(lambda z: own)(x),
+                 lambda: ta.evaluate(own), lambda: ta.plan(mixed), lambda: ta.evaluate(deep), lambda: ta.asarray(mixed),
+                 lambda: ta.asarray(own), lambda: ta.concat(mixed)):
+        with pytest.raises(ValueError, match="nested more than"):
+            call()
+
+
 def test_a_captured_array_is_a_constant_and_computed_once():
     w = ta.exp(ta.asarray(X))
     f = ta.function(lambda x: x + w)
