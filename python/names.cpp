@@ -41,12 +41,12 @@ constexpr const char* kSame[][2] = {
     {"true_divide", "divide"},
 };
 
-/// As the operator divmod.
-nb::object quotient(nb::handle a, nb::handle b) {
-  const nb::object left = is_array(b.ptr()) ? nb::borrow(a) : object(Value(a).array());
-  const nb::object both = nb::steal(PyNumber_Divmod(left.ptr(), b.ptr()));
-  if (!both.is_valid()) throw nb::python_error();
-  return both;
+/// As the operator divmod, which NumPy's arrays come here by.
+nb::tuple quotient(Value a, Value b) {
+  convert_both(a, b);
+  if (a.converted() == nullptr && b.converted() == nullptr) a.array();
+  const Operand l = a.operand(here()), r = b.operand(here());
+  return nb::make_tuple(object(floor_divide(l, r)), object(remainder(l, r)));
 }
 
 /// The sum of products over the last axis of a and the last but one of b, or its only one.
