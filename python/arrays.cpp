@@ -164,8 +164,12 @@ ArrayClass bind_arrays(nb::module_& m) {
           "astype", [](const Array& x, Dtype dtype, bool) { return astype(x, dtype, here()); }, "dtype"_a,
           nb::kw_only(), "copy"_a = true, document("astype"))
       .def(
-          "fill", [](Array& x, Value value) { x.set({ellipsis}, value.operand(here())); }, "value"_a,
-          "Sets every element of the array to a number.")
+          "fill",
+          [](nb::handle self, Value value) {
+            refuse_nameless(self.ptr(), "fill");
+            array_of(self.ptr()).set({ellipsis}, value.operand(here()));
+          },
+          "value"_a, "Sets every element of the array to a number.")
       .def("__copy__", [](const Array& x) { return x; })
       .def("__deepcopy__", [](const Array& x, nb::handle) { return x; })
       .def("__complex__",

@@ -1,6 +1,7 @@
 // Exceptions of C++ as Python's: each is also the built-in that Python code expects.
 #include "python/errors.h"
 
+#include <nanobind/stl/string.h>
 #include <tarry/error.h>
 
 #include <array>
@@ -8,7 +9,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "python/location.h"
+
 namespace tarry::python {
+
+using namespace nb::literals;  // NOLINT: "x"_a
+
 namespace {
 
 /// In the order of ErrorCode.
@@ -82,6 +88,13 @@ void bind_errors(nb::module_& m) {
   add(ErrorCode::NotCached, "NotCached", "A kernel would be compiled though TARRY_REQUIRE_CACHED is set.",
       PyExc_RuntimeError);
   add(ErrorCode::InternalError, "InternalError", "A bug of Tarry; please report it.", PyExc_RuntimeError);
+  m.def(
+      "_wrong",
+      [m](const char* kind, const std::string& op, const std::string& message) {
+        return m.attr(kind)(InvalidArgument(op, here(), message).what());
+      },
+      "kind"_a, "op"_a, "message"_a, nb::sig("def _wrong(kind: str, op: str, message: str) -> InvalidArgument"),
+      "An exception with the line of the program.");
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -133,11 +133,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) raise(PyExc_TypeError, "elements of an array cannot be deleted");
-        if (has_no_name(self)) {
-          throw InvalidArgument("set", here(),
-                                "would change an array that has no name, and be lost: parts of an array are no windows "
-                                "into it; write x[i, j] = v for x[i][j] = v");
-        }
+        refuse_nameless(self, "set");
         const Where where = here();
         Array& x = array_of(self);
         const Key k(key, where);
@@ -245,6 +241,16 @@ Bounds bounds_of(std::string_view mode) {
 
 }  // namespace
 
+void refuse_lost(const std::string& op) {
+  throw InvalidArgument(op, here(),
+                        "would change an array that has no name, and be lost: parts of an array are no windows into "
+                        "it; write x[i, j] = v for x[i][j] = v, and y = x[i] for what is to change by itself");
+}
+
+void refuse_nameless(PyObject* object, const char* op) {
+  if (has_no_name(object)) refuse_lost(op);
+}
+
 nb::tuple nonzero_of(const Array& x) { return tuple_of(evaluating(&nonzero, x)); }
 
 void add_subscripts(std::vector<PyType_Slot>& slots) {
@@ -266,8 +272,10 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
       "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "mode"_a = "raise");
   m.def(
       "take_along_axis",
-      [](Value x, Value indices, int axis, const char* mode) {
-        return take_along_axis(x.array(), indices.array(), axis, bounds_of(mode), here());
+      [](Value x, Value indices, std::optional<int> axis, const char* mode) {
+        const Array& values = x.array();
+        return take_along_axis(axis ? values : reshape(values, {-1}, here()), indices.array(), axis.value_or(0),
+                               bounds_of(mode), here());
       },
       "x"_a, "indices"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", document("take_along_axis"));
   m.def(
@@ -279,12 +287,16 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
       "x"_a, "indices"_a, "values"_a, nb::kw_only(), "mode"_a = "raise", "how"_a = "set", document("put"));
   m.def(
       "put_along_axis",
-      [](Value x, Value indices, Value values, int axis, const char* mode, std::string_view how) {
-        const Operand v = value_for(values, x.array());
-        return put_along_axis(x.array(), indices.array(), v, axis, {put_named(how), bounds_of(mode)}, here());
+      [](Value x, Value indices, Value values, std::optional<int> axis, const char* mode, std::string_view how) {
+        const Array& whole = x.array();
+        const Operand v = value_for(values, whole);
+        const Array made = put_along_axis(axis ? whole : reshape(whole, {-1}, here()), indices.array(), v,
+                                          axis.value_or(0), {put_named(how), bounds_of(mode)}, here());
+        return axis ? made : reshape(made, whole.shape(), here());
       },
       "x"_a, "indices"_a, "values"_a, "axis"_a = -1, nb::kw_only(), "mode"_a = "raise", "how"_a = "set",
       document("put_along_axis"));
+  m.def("_refuse_lost", &refuse_lost, "op"_a, "Says that a change of an array without a name would be lost.");
   m.def("nonzero", [](Value x) { return nonzero_of(x.array()); }, "x"_a, document("nonzero"));
   array.def("nonzero", &nonzero_of, document("nonzero"));
   m.def("_combine", &combine, "x"_a, "key"_a, "value"_a, "how"_a, "Joins values with elements, in place.");

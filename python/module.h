@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <tarry/array.h>
 
+#include <string>
 #include <vector>
 
 #include "python/documents.h"
@@ -49,6 +50,11 @@ void define(nb::module_& m, ArrayClass& array, const char* name, F f, const Extr
   m.def(name, f, "x"_a, extra..., document(name));
   array.def(name, f, extra..., document(name));
 }
+
+/// Throws InvalidArgument: the op would change an array that has no name.
+[[noreturn]] void refuse_lost(const std::string& op);
+/// The same where the object that an operation changes has no name.
+void refuse_nameless(PyObject* object, const char* op);
 
 /// The places of what is not 0, an array for each axis. Evaluates.
 nb::tuple nonzero_of(const Array& x);

@@ -42,6 +42,12 @@ QuantileMethod method_named(std::string_view method) {
   raise(PyExc_ValueError, "there is no method " + std::string(method) + " of quantiles");
 }
 
+/// The array, flattened where no axis is named, and the axis.
+std::pair<Array, int> along(Value& x, std::optional<int> axis) {
+  if (axis) return {x.array(), *axis};
+  return {reshape(x.array(), {-1}, here()), 0};
+}
+
 using Probability = std::variant<double, std::vector<double>>;
 
 template <class One, class Several>
@@ -90,22 +96,35 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
   // Sorts are stable always: `kind` and `stable` ask for what holds.
   define(
       m, array, "argsort",
-      [](Value x, int axis, nb::handle, bool descending, bool) {
-        return argsort(x.array(), {axis, descending}, here());
+      [](Value x, std::optional<int> axis, nb::handle, bool descending, bool) {
+        const auto [rows, last] = along(x, axis);
+        return argsort(rows, {last, descending}, here());
       },
       "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true);
   m.def(
       "sort",
-      [](Value x, int axis, nb::handle, bool descending, bool) { return sort(x.array(), {axis, descending}, here()); },
+      [](Value x, std::optional<int> axis, nb::handle, bool descending, bool) {
+        const auto [rows, last] = along(x, axis);
+        return sort(rows, {last, descending}, here());
+      },
       "x"_a, "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
       document("sort"));
   array.def(
-      "sort", [](Array& x, int axis, nb::handle, bool descending, bool) { x = sort(x, {axis, descending}, here()); },
+      "sort",
+      [](nb::handle self, int axis, nb::handle, bool descending, bool) {
+        refuse_nameless(self.ptr(), "sort");
+        Array& x = array_of(self.ptr());
+        x = sort(x, {axis, descending}, here());
+      },
       "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
       "Puts the array's own elements in order along the axis, as sort does.");
   m.def(
-      "partition", [](Value x, std::int64_t kth, int axis) { return partition(x.array(), kth, axis, here()); }, "x"_a,
-      "kth"_a, "axis"_a = -1, document("partition"));
+      "partition",
+      [](Value x, std::int64_t kth, std::optional<int> axis) {
+        const auto [rows, last] = along(x, axis);
+        return partition(rows, kth, last, here());
+      },
+      "x"_a, "kth"_a, "axis"_a = -1, document("partition"));
   const nb::object largest = named_tuple(m, "TopKResult", "values indices");
   m.def(
       "topk",

@@ -6,6 +6,7 @@ import builtins as _builtins
 
 from . import _axes, _nans, _numbers, _tarry
 from ._axes import *  # noqa: F403
+from ._changes import refuse_nameless as _refuse_nameless
 from ._nans import *  # noqa: F403
 from ._numbers import *  # noqa: F403
 from ._tarry import Array
@@ -202,6 +203,7 @@ def fill_diagonal(x: Array, value: Any) -> None:
     """Sets the elements (i, i, ...) of x, which has two axes or more, to a number or to those of a vector."""
     if not isinstance(x, Array):
         raise TypeError(f"fill_diagonal changes an array of Tarry, not {type(x).__name__}")
+    _refuse_nameless(x, "fill_diagonal")
     at = _tarry.arange(_builtins.min(x.shape))
     x[(at,) * x.ndim] = value
 
@@ -387,16 +389,19 @@ def vecmat(v: Any, x: Any) -> Array:
 
 def copyto(to: Array, x: Any, where: Any = True) -> None:
     """Puts x, broadcast, into `to` itself, where the condition holds."""
+    _refuse_nameless(to, "copyto")
     to[...] = _tarry.where(where, _tarry.astype(_tarry.asarray(x), to.dtype), to)
 
 
 def putmask(x: Array, mask: Any, values: Any) -> None:
     """Puts values into x itself where the mask is true: those at the same places of a repetition of the values."""
+    _refuse_nameless(x, "putmask")
     copyto(x, resize(values, x.shape), mask)
 
 
 def place(x: Array, mask: Any, values: Any) -> None:
     """Puts values into x itself where the mask is true: the first one first, again from there where they end."""
+    _refuse_nameless(x, "place")
     mask = _tarry.astype(_tarry.reshape(_tarry.asarray(mask), -1), _tarry.bool)
     values = _tarry.reshape(_tarry.asarray(values), -1)
     number = _tarry.maximum(_tarry.cumsum(_tarry.astype(mask, _tarry.int64)) - 1, 0) % values.size

@@ -3,6 +3,7 @@
 import sys
 
 from . import _names, _tarry
+from ._changes import refuse_nameless, refuse_nameless_of_numpy
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
                "logical_or": "any"}
@@ -10,11 +11,17 @@ _SCANS = {"add": "cumulative_sum", "multiply": "cumulative_prod", "minimum": "cu
           "maximum": "cumulative_max"}
 _JOINS = {"add": "add", "multiply": "multiply", "minimum": "minimum", "maximum": "maximum"}
 _FILES = ("save", "load")  # which NumPy does for files of any kind
-_CHANGES = ("put", "put_along_axis")  # of NumPy's, the array that they are given
+# Functions that change the array that they are given: those of ours that give the changed one, and the others.
+_REPLACED = ("put", "put_along_axis")
+_CHANGES = (*_REPLACED, "copyto", "fill_diagonal", "place", "putmask")
 # Arguments that say what already holds.
-_IDLE = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "initial": None, "copy": None,
-         "UPLO": "L"}
+_IDLE = {"casting": ("same_kind",), "order": ("K", "C", "A", None), "subok": (True,), "copy": (None, True),
+         "UPLO": ("L",)}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
+# What stands for the elements that a mask leaves out, and how a reduction goes on from an initial value.
+_LEFT_OUT = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "any": False, "all": True}
+_GOES_ON = {"sum": "add", "nansum": "add", "prod": "multiply", "nanprod": "multiply", "max": "maximum",
+            "min": "minimum"}
 
 
 def _ours(name, namespace=None):
@@ -56,18 +63,56 @@ def _taken(result):
     return _tarry.asarray(result, copy=False) if ours else result
 
 
+def _is_given(value):
+    """True of an argument that its caller gave: NumPy hands some on that nobody did."""
+    return type(value).__name__ != "_NoValueType"
+
+
 def _arguments(kwargs):
     """NumPy's keyword arguments as ours; None where one asks for what there is not."""
     made = {}
     for name, value in kwargs.items():
-        if name in _IDLE:
-            if value is not _IDLE[name] and value != _IDLE[name] and type(value).__name__ != "_NoValueType":
-                return None
-        elif value is None or type(value).__name__ == "_NoValueType":
+        if not _is_given(value):
             continue
-        else:
+        if name in _IDLE:
+            if not any(value is idle or type(value) is str and value == idle for idle in _IDLE[name]):
+                return None
+        elif value is not None or name == "axis":  # of which None is all axes
             made[_ARGUMENTS.get(name, name)] = value
     return made
+
+
+def _taken_out(kwargs, *names):
+    """The arguments of these names, None for those that are not given, which kwargs has no more."""
+    values = [kwargs.pop(name, None) for name in names]
+    return [value if _is_given(value) else None for value in values]
+
+
+def _masked(function, x, others, arguments, where, initial):
+    """A reduction of the elements where a mask is true, on from an initial value; None where there is no such one."""
+    x, name = _tarry.asarray(x), function.__name__
+    if initial is not None and (name not in _GOES_ON or isinstance(initial, float) and x.dtype.kind != "f"):
+        return None
+    if where is None:
+        made = function(x, *others, **arguments) if x.size else None
+    elif name in _LEFT_OUT or initial is not None and x.size:
+        mask = _tarry.broadcast_to(_tarry.asarray(where), x.shape)
+        instead = _LEFT_OUT.get(name, initial)
+        made = function(_tarry.where(mask, x, _tarry.asarray(instead, dtype=x.dtype)), *others, **arguments)
+    elif name in ("mean", "nanmean") and x.dtype.itemsize > 2 and len(others) < 2:
+        mask = _tarry.broadcast_to(_tarry.asarray(where), x.shape)
+        mask = _tarry.logical_and(mask, _tarry.logical_not(_tarry.isnan(x))) if name == "nanmean" else mask
+        total = _tarry.sum(_tarry.where(mask, x, _tarry.asarray(0, dtype=x.dtype)), *others, **arguments)
+        arguments = {key: value for key, value in arguments.items() if key != "dtype"}
+        return total / _tarry.astype(_tarry.count_nonzero(mask, *others, **arguments), _divisor(total))
+    else:
+        return None
+    return made if initial is None or made is None else _ours(_GOES_ON[name])(made, initial)
+
+
+def _divisor(total):
+    """The dtype of the number that a total is divided by."""
+    return total.dtype if total.dtype.kind == "f" else _tarry.float64
 
 
 def _values(nest):
@@ -82,65 +127,93 @@ def _values(nest):
 
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs, by the function of the same meaning."""
+    for i in range(len(out or ())):
+        refuse_nameless_of_numpy(out[i], ufunc.__name__, "out of a ufunc", self is out[i])
     if not _is_known(ufunc):
         return _written(out, _of_others(ufunc, method, inputs, kwargs))
     name = ufunc.__name__
     if method == "at" and isinstance(inputs[0], _tarry.Array):
+        refuse_nameless_of_numpy(inputs[0], f"{name}.at", "at", self is inputs[0])
         return at(name)(*inputs)
     if method == "outer":
         return _written(out, outer(name)(*inputs))
-    name = {"__call__": name, "reduce": _REDUCTIONS.get(name), "accumulate": _SCANS.get(name)}.get(method)
-    function = _ours(name) if name else None
-    arguments = _arguments(kwargs)
-    if function is None or arguments is None:
-        return _written(out, getattr(ufunc, method)(*_values(inputs), **_values(kwargs)))
+    known = {"__call__": name, "reduce": _REDUCTIONS.get(name), "accumulate": _SCANS.get(name)}.get(method)
+    function = _ours(known) if known else None
+    given = dict(kwargs)
+    where, initial = _taken_out(given, "where", "initial")
+    where = None if where is True else where
+    arguments = _arguments(given)
+    if function is None or arguments is None or method == "__call__" and where is not None and out is None:
+        return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs)
     if method == "__call__" and ("dtype" in arguments or name.startswith("logical_")):  # which take any dtype there
         dtype = arguments.pop("dtype", _tarry.bool)
         inputs = [_tarry.astype(x, dtype) if isinstance(x, _tarry.Array) else x for x in inputs]
     if method != "__call__":
         arguments.setdefault("axis", 0)
-        if kwargs.get("axis", 0) is None:
-            arguments["axis"] = None
-    return _written(out, function(*inputs, **arguments))
+    if method == "reduce" and (where is not None or initial is not None):
+        made = _masked(function, inputs[0], inputs[1:], arguments, where, initial)
+        return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs) if made is None else _written(out, made)
+    return _written(out, function(*inputs, **arguments), where)
 
 
-def _written(out, result):
-    """The array to write to with the result in it; NotImplemented where there are several."""
+def _ufunc_by_numpy(ufunc, method, inputs, out, kwargs):
+    """A ufunc of the values."""
+    return _written(out, getattr(ufunc, method)(*_values(inputs), **_values(kwargs)))
+
+
+def _written(out, result, where=None):
+    """The array to write to with the result in it, where a mask is true; of several arrays each."""
     if out is None:
         return result
-    if len(out) != 1:
-        return NotImplemented
+    if len(out) > 1:
+        return tuple(each if to is None else _written((to,), each, where) for to, each in zip(out, result))
     if isinstance(out[0], _tarry.Array):
-        out[0][...] = result
+        out[0][...] = result if where is None else _tarry.where(where, result, out[0])
     else:
         import numpy
 
-        numpy.copyto(out[0], _values(result), casting="same_kind")
+        numpy.copyto(out[0], _values(result), casting="same_kind", where=True if where is None else _values(where))
     return out[0]
 
 
 def _array_function(self, func, types, args, kwargs):
     """NumPy's functions: by ours of the same meaning, else by NumPy on the values."""
+    name, out = func.__name__, kwargs.get("out")
+    if name in _CHANGES and args:
+        refuse_nameless_of_numpy(args[0], name, "function", self is args[0])
+    if out is not None:
+        refuse_nameless_of_numpy(out, name, "out", self is out)
+        others = {key: value for key, value in kwargs.items() if key != "out"}
+        result = _array_function(self, func, types, args, others)
+        return _written(out if isinstance(out, tuple) else (out,), result)
     function = _function_of(func)
-    arguments = _arguments(kwargs)
+    given = dict(kwargs)
+    where, initial = _taken_out(given, "where", "initial") if name not in _CHANGES else (None, None)
+    arguments = _arguments(given)
     if function is None or arguments is None:
         return func(*_values(args), **_values(kwargs))
-    out = arguments.pop("out", None)
-    if out is not None:
-        return _written(out if isinstance(out, tuple) else (out,), _array_function(self, func, types, args, arguments))
-    if func.__name__ in _CHANGES:
+    if name in _REPLACED:
         args[0][...] = function(*args, **arguments)
         return None
     if "shape" in arguments:  # zeros_like of another shape
         arguments.setdefault("dtype", args[0].dtype)
-        function = _ours(func.__name__.removesuffix("_like"))
+        function = _ours(name.removesuffix("_like"))
         args = (arguments.pop("shape"), *args[1:])
     try:
-        return function(*args, **arguments)
-    except TypeError as error:
-        if "incompatible function arguments" not in str(error) and "unexpected keyword" not in str(error):
+        if where is None and initial is None:
+            return function(*args, **arguments)
+        made = _masked(function, args[0], args[1:], arguments, where, initial) if args else None
+        return func(*_values(args), **_values(kwargs)) if made is None else made
+    except (TypeError, ValueError) as error:
+        if isinstance(error, _tarry.Error) and type(error) is not _tarry.InvalidValue or name in _CHANGES:
             raise
+        refused = error
+    try:
         return func(*_values(args), **_values(kwargs))  # a choice of arguments that ours does not have
+    except (TypeError, ValueError):
+        if any(words in str(refused) for words in ("incompatible function arguments", "unexpected keyword")):
+            raise
+        raise refused from None
 
 
 def at(name):
@@ -149,6 +222,7 @@ def at(name):
 
     def join(x, indices, value):
         """Joins values with the elements at the places, in place; of a place that is named twice, with all of them."""
+        refuse_nameless(x, f"{name}.at")
         _tarry._combine(x, indices, value, how)
 
     return join

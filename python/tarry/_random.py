@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import _tarry
+from ._changes import refuse_nameless
 
 Generator = _tarry.random.Generator
 TYPE_CHECKING = False
@@ -227,6 +228,7 @@ class NumPyGenerator(Generator):
 
     def shuffle(self, x: Array) -> None:
         """Puts the rows of x itself into a random order."""
+        refuse_nameless(x, "shuffle")
         x[...] = self.permutation(x)
 
     def choice(self, a: Any, size: _Size = None, replace: bool = True, p: Any = None) -> Array:
