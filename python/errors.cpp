@@ -21,6 +21,7 @@ namespace {
 std::array<PyObject*, 7> exceptions{};
 /// Exceptions for the kinds of InvalidArgument.
 PyObject *out_of_range = nullptr, *invalid_shape = nullptr, *invalid_dtype = nullptr, *invalid_value = nullptr;
+PyObject* invalid_index = nullptr;
 
 PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
   nb::list list;
@@ -52,6 +53,10 @@ void raise(PyObject* type, const std::string& message) {
   throw nb::python_error();
 }
 
+void refuse_index(const char* op, const std::string& message) {
+  raise(invalid_index, InvalidDtype(op, here(), message).what());
+}
+
 void set_error() noexcept {
   try {
     throw;
@@ -78,6 +83,8 @@ void bind_errors(nb::module_& m) {
   invalid_shape = make(m, "InvalidShape", "Shapes that do not fit each other or the function.", {invalid});
   invalid_dtype = make(m, "InvalidDtype", "A dtype that a function does not take, or dtypes that have no common one.",
                        {invalid, PyExc_TypeError});
+  invalid_index =
+      make(m, "InvalidIndex", "An index that is neither a whole number nor a mask.", {invalid_dtype, PyExc_IndexError});
   invalid_value = make(m, "InvalidValue", "A number or an option outside of what a function takes.", {invalid});
   add(ErrorCode::OutOfMemory, "OutOfMemory", "An array found no room.", PyExc_MemoryError);
   add(ErrorCode::CompileError, "CompileError", "A generated kernel did not compile.", PyExc_RuntimeError);

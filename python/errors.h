@@ -13,6 +13,9 @@ namespace nb = nanobind;
 /// Raises an exception of Python.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
 
+/// Raises InvalidIndex, an InvalidDtype that is an IndexError too.
+[[noreturn]] void refuse_index(const char* op, const std::string& message);
+
 /// Sets the Python error for the C++ exception that is being handled.
 void set_error() noexcept;
 

@@ -4,43 +4,96 @@
 #include "python/values.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarry::python {
 namespace {
 
-/// One key of Python as indices of ours; keeps the arrays that they point to.
+/// The first of the elements that is no place of an axis, which counts from its end where it is negative; else the
+/// size.
+template <class T>
+std::int64_t first_outside(const T* elements, std::int64_t size, std::int64_t extent) {
+  const auto inside = [extent](T at) { return std::cmp_less(at, extent) && std::cmp_greater_equal(at, -extent); };
+  return std::find_if_not(elements, elements + size, inside) - elements;
+}
+
+std::int64_t first_outside(const Array& indices, std::int64_t extent) {
+  const HostBytes bytes = host_bytes(indices, here());
+  const auto in = [&]<class T>(T) {
+    return first_outside(reinterpret_cast<const T*>(bytes.data()), indices.size(), extent);
+  };
+  switch (indices.dtype()) {
+    case int8: return in(std::int8_t{});
+    case int16: return in(std::int16_t{});
+    case int32: return in(std::int32_t{});
+    case uint8: return in(std::uint8_t{});
+    case uint16: return in(std::uint16_t{});
+    case uint32: return in(std::uint32_t{});
+    case uint64: return in(std::uint64_t{});
+    default: return in(std::int64_t{});
+  }
+}
+
+/// One key of Python as indices of ours into x; keeps the arrays that they point to. Places that the host knows are
+/// checked.
 class Key {
  public:
-  Key(PyObject* key, Where where) : where_(where) {
+  Key(PyObject* key, const Array& x, const char* op, Where where) : op_(op), where_(where) {
     if (!PyTuple_Check(key)) {
       add(key);
-      return;
+    } else {
+      const Py_ssize_t count = PyTuple_Size(key);
+      indices_.reserve(static_cast<std::size_t>(count));
+      for (Py_ssize_t i = 0; i < count; ++i) add(PyTuple_GetItem(key, i));
     }
-    const Py_ssize_t count = PyTuple_Size(key);
-    indices_.reserve(static_cast<std::size_t>(count));
-    for (Py_ssize_t i = 0; i < count; ++i) add(PyTuple_GetItem(key, i));
+    if (!on_host_.empty()) settle(x.shape());
   }
   [[nodiscard]] const std::vector<Index>& indices() const { return indices_; }
   [[nodiscard]] bool has_mask() const {
-    return std::ranges::any_of(
-        indices_, [](const Index& i) { return i.kind() == Index::Kind::Array && i.array().dtype() == bool_; });
+    return std::ranges::any_of(indices_, [](const Index& i) { return is_mask(i); });
   }
   /// The array of a key that is nothing but a mask.
   [[nodiscard]] const Array* mask() const {
-    const bool alone = indices_.size() == 1 && indices_[0].kind() == Index::Kind::Array;
-    return alone && indices_[0].array().dtype() == bool_ ? &indices_[0].array() : nullptr;
+    return indices_.size() == 1 && is_mask(indices_[0]) ? &indices_[0].array() : nullptr;
+  }
+  /// True where masks of no axes stand among other indices: each of them is an index into a new axis.
+  [[nodiscard]] bool grows() const { return !grown_.empty(); }
+  /// x with these axes.
+  [[nodiscard]] Array grown(Array x) const {
+    for (auto axis = grown_.rbegin(); axis != grown_.rend(); ++axis) x = expand_dims(x, *axis, here());
+    return x;
+  }
+  /// How many axes the elements have that the key names, of an array of `ndim`.
+  [[nodiscard]] int ndim(int ndim) const {
+    int kept = ndim + static_cast<int>(grown_.size()), together = 0;
+    for (const Index& i : indices_) {
+      kept += i.kind() == Index::Kind::Newaxis ? 1 : 0;
+      kept -= i.kind() == Index::Kind::At || i.kind() == Index::Kind::Array ? axes_of(i) : 0;
+      if (i.kind() == Index::Kind::Array) together = std::max(together, is_mask(i) ? 1 : i.array().ndim());
+    }
+    return kept + together;
   }
 
  private:
+  static bool is_mask(const Index& i) { return i.kind() == Index::Kind::Array && i.array().dtype() == bool_; }
+  /// How many axes of x an index is for; an ellipsis is for all others.
+  static int axes_of(const Index& i) {
+    if (i.kind() == Index::Kind::Ellipsis || i.kind() == Index::Kind::Newaxis) return 0;
+    return is_mask(i) ? i.array().ndim() : 1;
+  }
+
   void add(PyObject* each) {
     if (PyLong_Check(each) && !PyBool_Check(each)) {
       add_integer(each);
     } else if (is_array(each)) {
-      indices_.emplace_back(array_of(each), here());
+      const Array& x = array_of(each);
+      if (x.dtype() == bool_ && x.ndim() == 0) on_host_.push_back(indices_.size());
+      add_array(x);
     } else if (PySlice_Check(each)) {
       indices_.emplace_back(slice_of(each), here());
     } else if (each == Py_Ellipsis) {
@@ -49,11 +102,8 @@ class Key {
       indices_.emplace_back(newaxis, here());
     } else if (PyIndex_Check(each) != 0 && !PyBool_Check(each) && PyObject_HasAttrString(each, "ndim") == 0) {
       add_integer(each);
-    } else if (is_foreign_array(each) || PyList_Check(each) || PyBool_Check(each) || PyRange_Check(each)) {
-      indices_.emplace_back(kept_.emplace_back(to_array(nb::handle(each))), here());
     } else {
-      raise(PyExc_IndexError,
-            "an index is an integer, a slice, an ellipsis, None or an array, not " + class_name(nb::handle(each)));
+      add_host(each);
     }
   }
 
@@ -62,6 +112,68 @@ class Key {
     if (at == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
     indices_.emplace_back(static_cast<std::int64_t>(at), where_);
   }
+
+  void add_array(const Array& x) {
+    if (is_floating(x.dtype()))
+      refuse_index(op_, "indices are integers, not " + std::string(name(x.dtype())) + " " + x.shape().str() +
+                            "; convert with astype first");
+    indices_.emplace_back(x, here());
+  }
+
+  void add_host(PyObject* each) {
+    const nb::handle h(each);
+    const bool listed = PyList_Check(each) || PyTuple_Check(each) || PyRange_Check(each);
+    if (!listed && !PyBool_Check(each) && !is_foreign_array(each))
+      refuse_index(op_, "an index is an integer, a slice, an ellipsis, None or an array, not " + class_name(h));
+    if (listed || PyBool_Check(each) || PyObject_HasAttrString(each, "__array_interface__") != 0)
+      on_host_.push_back(indices_.size());
+    Array& x = kept_.emplace_back(to_array(h));
+    if (listed && x.size() == 0 && dtype_of_numbers(h, float64)) x = zeros(x.shape(), {int64}, here());
+    add_array(x);
+  }
+
+  /// Checks the places that the host knows, and makes masks of no axes that are not alone places of new axes.
+  void settle(const Shape& shape) {
+    const int ndim = static_cast<int>(shape.size());
+    int left = ndim;
+    for (const Index& i : indices_) left -= axes_of(i);
+    auto host = on_host_.begin();
+    int axis = 0;
+    for (std::size_t i = 0; i < indices_.size(); ++i) {
+      const int axes = indices_[i].kind() == Index::Kind::Ellipsis ? std::max(left, 0) : axes_of(indices_[i]);
+      if (host != on_host_.end() && *host == i) {
+        ++host;
+        if (!is_mask(indices_[i])) {
+          if (axis < ndim) check(indices_[i].array(), shape[static_cast<std::size_t>(axis)], axis);
+        } else if (axes == 0 && indices_.size() > 1) {
+          const bool all = is_true(indices_[i].array());
+          grown_.push_back(axis);
+          indices_[i] = Index(kept_.emplace_back(zeros({all ? 1 : 0}, {int64}, here())), here());
+        }
+      }
+      axis += axes;
+    }
+  }
+
+  static bool is_true(const Array& mask) {
+    const Where where = here();
+    const Unlocked unlocked;
+    return item(mask, where).to_double() != 0;
+  }
+
+  void check(const Array& indices, std::int64_t extent, int axis) const {
+    const Shape shape = indices.shape();
+    std::int64_t at = first_outside(indices, extent);
+    if (at == indices.size()) return;
+    const std::string value = python_repr(index(reshape(indices, {-1}, here()), std::vector<Index>{Index(at)}, here()));
+    std::vector<std::int64_t> place(static_cast<std::size_t>(indices.ndim()));
+    for (std::size_t d = place.size(); d-- > 0; at /= shape[d]) place[d] = at % shape[d];
+    throw OutOfRange(op_, where_,
+                     "index " + value + " at " + Shape(std::move(place)).str() +
+                         " of the indices is out of range for axis " + std::to_string(axis) + " of extent " +
+                         std::to_string(extent));
+  }
+  static std::string python_repr(const Array& number) { return nb::repr(python_number(item(number, here()))).c_str(); }
 
   /// Ends of a slice as Python gives them; those at either end of the range of integers are open.
   static Slice slice_of(PyObject* slice) {
@@ -74,8 +186,11 @@ class Key {
     return s;
   }
 
+  const char* op_;
   Where where_;
   std::vector<Index> indices_;
+  std::vector<std::size_t> on_host_;  ///< which indices the host knows, and masks of no axes
+  std::vector<int> grown_;            ///< in front of which axes of x new ones stand
   std::list<Array> kept_;
 };
 
@@ -94,13 +209,13 @@ std::optional<Array> nothing_of(const Array& x, const Array* mask) {
 PyObject* get(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Where where = here();
-    const Key k(key, where);
-    if (!k.has_mask()) return wrap(index(array_of(self), k.indices(), where));
+    const Key k(key, array_of(self), "index", where);
+    if (!k.has_mask() && !k.grows()) return wrap(index(array_of(self), k.indices(), where));
     if (const auto none = nothing_of(array_of(self), k.mask())) {
       return wrap(index(array_of(self), std::vector<Index>{Index(*none, here())}, where));
     }
     const bool whole = k.mask() != nullptr && k.mask()->ndim() == 0;  // all of x or nothing, along a new axis
-    const Array x = whole ? expand_dims(array_of(self), 0, here()) : array_of(self);
+    const Array x = whole ? expand_dims(array_of(self), 0, here()) : k.grown(array_of(self));
     const Array mask = whole ? expand_dims(*k.mask(), 0, here()) : Array();
     Array part = [&] {  // the number of true elements is a shape
       const Unlocked unlocked;
@@ -123,6 +238,14 @@ Operand value_for(Value& v, const Array& x) {
   return v.operand(here());
 }
 
+/// The value without axes of extent 1 in front, of which a place of `ndim` axes has fewer.
+Array shortened(const Array& value, int ndim) {
+  const Shape shape = value.shape();
+  std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  while (static_cast<int>(extents.size()) > std::max(ndim, 1) && extents.front() == 1) extents.erase(extents.begin());
+  return reshape(value, Shape(std::move(extents)), here());
+}
+
 /// True where Python's stack alone refers to the object. From 3.14 on it may borrow the reference of a variable.
 bool has_no_name(PyObject* object) {
   static const bool counted = nb::cast<int>(nb::module_::import_("sys").attr("hexversion")) < 0x030E0000;
@@ -136,17 +259,25 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         refuse_nameless(self, "set");
         const Where where = here();
         Array& x = array_of(self);
-        const Key k(key, where);
+        const Key k(key, x, "set", where);
         Value v{nb::handle(value)};
-        const Operand operand = value_for(v, x);
+        const Operand given = value_for(v, x);
         const Array* const mask = k.mask();
-        const int axes = operand.array() == nullptr ? 0 : operand.array()->ndim();
+        const int axes = given.array() == nullptr ? 0 : given.array()->ndim();
+        const int place = k.ndim(x.ndim());
+        const bool longer = mask == nullptr && axes > place && place > 0;
+        const Array shorter = longer ? shortened(*given.array(), place) : Array();
+        const Operand operand = longer ? Operand(shorter, where) : given;
         if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {
           x.set(spread(*mask, x.ndim()), operand);
         } else if (mask != nullptr && mask->ndim() == 0) {  // as a mask of one row, along a new axis
           Array rows = expand_dims(x, 0, here());
           rows.set(expand_dims(*mask, 0, here()), operand);
           x = rows(0);
+        } else if (k.grows()) {
+          Array rows = k.grown(x);
+          set(rows, k.indices(), operand);
+          x = reshape(rows, x.shape(), here());
         } else {
           set(x, k.indices(), operand);
         }
@@ -214,7 +345,7 @@ void combine(nb::handle object, nb::handle key, nb::handle value, std::string_vi
   if (!is_array(object.ptr())) raise(PyExc_TypeError, "takes an array of Tarry, not " + class_name(object));
   const Where where = here();
   Array& x = array_of(object.ptr());
-  const Key k(key.ptr(), where);
+  const Key k(key.ptr(), x, "set", where);
   Value v(value);
   const Operand operand = value_for(v, x);
   const Put put = put_named(how);

@@ -50,6 +50,60 @@ def test_a_mask_of_no_axes_is_all_or_nothing():
             np.testing.assert_array_equal(x, 2 * expected if mask else expected)
 
 
+BAD = ["[1, 9]", "np.array([[0, -6]])", "range(9)", "(0, 5),", "np.array(5)", "np.array([7], dtype=np.uint8)"]
+
+
+@pytest.mark.parametrize("key", BAD)
+def test_places_that_the_host_knows_are_checked_at_the_call(key):
+    x, at = ta.arange(5.0), eval(key)
+    for change in ("x[at]", "x[at] = 7", "x[at] += 1", "ta.add.at(x, at, 1)"):
+        with pytest.raises(ta.OutOfRange, match=r"out of range for axis 0 of extent 5 .*<string>:1") as caught:
+            exec(change, {"x": x, "at": at, "ta": ta})
+        assert isinstance(caught.value, IndexError)
+    assert x.tolist() == [0, 1, 2, 3, 4]
+    cube = ta.zeros((2, 3, 4))
+    for place in ((0, [3]), (slice(None), [0, 3]), (..., [1, 4]), (None, [2]), ([True, False], [4]), ([0], [0], [-5])):
+        with pytest.raises(IndexError, match="index -?[2-5] at .* is out of range"):
+            cube[place] = 1
+        with pytest.raises(IndexError, match="index -?[2-5] at .* is out of range"):
+            cube[place]
+
+
+KEYS = ["[]", "([], [])", "((0, 1),)", "((),)", "[[]]", "(None, True)", "(True, [0, 1])", "([0, 1], True)", "(None, False)",
+        "(slice(None), False, [2])", "(np.True_, 1)", "(..., True)", "(True, True)"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_empty_lists_tuples_and_masks_of_no_axes_are_numpys(key):
+    a, at = np.arange(6.0).reshape(2, 3), eval(key)
+    x = ta.asarray(a)
+    np.testing.assert_array_equal(x[at], a[at], strict=True)
+    x[at] = 7
+    a[at] = 7
+    np.testing.assert_array_equal(x, a)
+    np.testing.assert_array_equal(x[0, ta.asarray(True)], a[0, True], strict=True)
+
+
+@pytest.mark.parametrize("key, shape", [("0", (1, 1, 1, 4)), ("0, 1", (1, 1, 4)), ("()", (1, 2, 3, 4)), ("...", (1, 1, 3, 1)),
+                                        ("[0, 1], 1:", (1, 1, 2, 4)), ("None, [0]", (1, 1, 1, 1, 3, 4))])
+def test_a_value_that_is_assigned_may_have_axes_of_one_element_in_front(key, shape):
+    a, value = np.zeros((2, 3, 4)), np.random.default_rng(1).random(shape)
+    x = ta.asarray(a)
+    exec(f"x[{key}] = value\na[{key}] = value", {"x": x, "a": a, "value": value})
+    np.testing.assert_array_equal(x, a)
+    with pytest.raises(ta.InvalidShape):
+        x[0] = np.zeros((2, 1, 3, 4))
+
+
+def test_an_index_that_is_no_whole_number_is_an_index_error_and_a_type_error():
+    x = ta.arange(5.0)
+    for key in (1.5, [1.0, 2.0], np.array([1.0]), ta.asarray([1.0]), np.float64(1), "a", {}, (0.5, None)):
+        for change in ("x[key]", "x[key] = 1"):
+            with pytest.raises(ta.InvalidIndex, match="<string>:1") as caught:
+                exec(change, {"x": x, "key": key})
+            assert isinstance(caught.value, IndexError) and isinstance(caught.value, ta.InvalidDtype)
+
+
 def test_elements_are_repeated_as_often_as_their_counts_say():
     a = np.arange(6).reshape(2, 3)
     x = ta.asarray(a)
