@@ -38,7 +38,7 @@ class Nested {
       const Py_ssize_t count = PySequence_Size(at.ptr());
       shape_.push_back(count);
       if (count == 0) break;
-      if (shape_.size() > 16) raise(PyExc_ValueError, "lists are nested more than 16 deep");
+      if (shape_.size() > 16) refuse_value("asarray", "lists are nested more than 16 deep");
       at = nb::steal(PySequence_GetItem(at.ptr(), 0));
     }
     read(o.ptr(), 0);
@@ -48,6 +48,7 @@ class Nested {
   [[nodiscard]] bool is_of_numbers() const { return numbers_; }
   [[nodiscard]] Array array(MaybeDtype dtype, Where where) const {
     const Dtype stored = dtype.value_or(natural());
+    if (beyond_.is_valid() && (!dtype || !is_floating(*dtype))) (void)number(beyond_.ptr());  // which refuses it
     const bool fraction = floats_ && !is_floating(stored);  // what a dtype without fractions makes of it is astype's
     const Dtype made = fraction ? float64 : stored;
     std::vector<unsigned char> bytes(values_.size() * itemsize(made));
@@ -64,15 +65,17 @@ class Nested {
       return;
     }
     if (!is_sequence(o) || PySequence_Size(o) != shape_[depth]) {
-      numbers_ = !is_sequence(o) && !number(o) ? false : numbers_;
-      if (numbers_) raise(PyExc_ValueError, "the rows of a nested list differ in length or depth");
+      numbers_ = !is_sequence(o) && !large_integer(o) && !number(o) ? false : numbers_;
+      if (numbers_) refuse_value("asarray", "the rows of a nested list differ in length or depth");
       return;
     }
     for (std::int64_t i = 0; i < shape_[depth]; ++i)
       read(nb::steal(PySequence_GetItem(o, static_cast<Py_ssize_t>(i))).ptr(), depth + 1);
   }
   void add(PyObject* o) {
-    const std::optional<Scalar> value = number(o);
+    const std::optional<double> beyond = large_integer(o);
+    if (beyond) beyond_ = nb::borrow(o);
+    const std::optional<Scalar> value = beyond ? Scalar(*beyond) : number(o);
     numbers_ = value.has_value();
     if (!numbers_) return;
     values_.push_back(*value);
@@ -112,6 +115,7 @@ class Nested {
 
   std::vector<std::int64_t> shape_;
   std::vector<Scalar> values_;
+  nb::object beyond_;  ///< an integer of more than 64 bits
   bool numbers_ = true, bools_ = false, floats_ = false, integers_ = false, large_ = false;
 };
 
@@ -150,7 +154,9 @@ nb::object made(nb::handle o, MaybeDtype dtype, const MaybeDevice& device, std::
 }
 
 Array filled(const Shape& shape, Value& value, MaybeDtype dtype) {
-  const auto scalar = number(value.handle().ptr());
+  PyObject* const o = value.handle().ptr();
+  const auto beyond = dtype && is_floating(*dtype) ? large_integer(o) : std::nullopt;
+  const auto scalar = beyond ? Scalar(*beyond) : number(o);
   if (!scalar) {
     const Array& x = value.array();
     return broadcast_to(cast_to(x, dtype), shape, here());
@@ -168,6 +174,12 @@ Scalar plain_number(nb::handle o) {
     return *number(converted.ptr());
   }
   raise(PyExc_TypeError, "takes a number, not " + class_name(o));
+}
+
+/// An end of a range of floats.
+Scalar end_of(nb::handle o) {
+  if (const auto beyond = large_integer(o.ptr())) return *beyond;
+  return plain_number(o);
 }
 
 /// The dtype of what lies between two numbers: that of floating arrays, else the default.
@@ -195,7 +207,7 @@ Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype
 
 Array to_array(nb::handle o, std::optional<Dtype> dtype, int depth) {
   if (is_array(o.ptr())) return cast_to(array_of(o.ptr()), dtype);
-  if (number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype, depth);
+  if (large_integer(o.ptr()) || number(o.ptr()) || is_sequence(o.ptr())) return of_sequence(o, dtype, depth);
   if (auto copied = copy_of_memory(o)) return cast_to(std::move(*copied), dtype);
   const bool is_text = PyUnicode_Check(o.ptr()) || PyBytes_Check(o.ptr());
   if (PySequence_Check(o.ptr()) != 0 && !is_text) return of_sequence(nb::steal(PySequence_List(o.ptr())), dtype, depth);
@@ -233,8 +245,9 @@ void bind_creation(nb::module_& m, ArrayClass&) {
     m.def(name, &made, "obj"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
           nb::sig(signature), of_values);
   };
-#define TARRY_PYTHON_ARGUMENTS                                                                                     \
-  "(obj: object, dtype: Dtype | None = None, *, device: Device | str | None = None, copy: bool | None = None) -> " \
+#define TARRY_PYTHON_ARGUMENTS                                                                                         \
+  "(obj: object, dtype: Dtype | str | type | None = None, *, device: Device | str | None = None, copy: bool | None = " \
+  "None) -> "                                                                                                          \
   "Array"
   of_object("asarray", "def asarray" TARRY_PYTHON_ARGUMENTS);
   of_object("array", "def array" TARRY_PYTHON_ARGUMENTS);
@@ -279,7 +292,7 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       "linspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, MaybeDtype dtype, MaybeDevice device, bool endpoint) {
         const LinspaceOptions options{endpoint, dtype_between(start, stop, dtype)};
-        return placed(device, [&] { return linspace(plain_number(start), plain_number(stop), num, options, here()); });
+        return placed(device, [&] { return linspace(end_of(start), end_of(stop), num, options, here()); });
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
       "endpoint"_a = true, document("linspace"));
@@ -293,22 +306,22 @@ void bind_creation(nb::module_& m, ArrayClass&) {
   m.def(
       "logspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, double base, MaybeDtype dtype) {
-        return logspace(plain_number(start), plain_number(stop), num,
-                        {.base = base, .dtype = dtype_between(start, stop, dtype)}, here());
+        return logspace(end_of(start), end_of(stop), num, {.base = base, .dtype = dtype_between(start, stop, dtype)},
+                        here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "base"_a = 10.0, "dtype"_a = nb::none(), document("logspace"));
   m.def(
       "geomspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, MaybeDtype dtype) {
         const LinspaceOptions options{endpoint, dtype_between(start, stop, dtype)};
-        return geomspace(plain_number(start), plain_number(stop), num, options, here());
+        return geomspace(end_of(start), end_of(stop), num, options, here());
       },
       "start"_a, "stop"_a, "num"_a = 50, nb::kw_only(), "endpoint"_a = true, "dtype"_a = nb::none(),
       document("geomspace"));
   m.def(
       "meshgrid",
       [](const nb::args& arrays, std::string_view indexing, bool sparse) {
-        if (indexing != "xy" && indexing != "ij") raise(PyExc_ValueError, "indexing is xy or ij");
+        if (indexing != "xy" && indexing != "ij") refuse_value("meshgrid", "indexing is xy or ij");
         if (sparse) return nb::list(tuple_of(open_grid(arrays_of(arrays), indexing == "xy")));
         return nb::list(
             tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, here())));

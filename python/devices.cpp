@@ -41,6 +41,12 @@ std::optional<Device> device_from(PyObject* o) {
   return {};
 }
 
+void Named<Device>::refuse(nb::handle name) {
+  throw InvalidValue("device", here(),
+                     std::string("there is no device ") + nb::repr(name).c_str() +
+                         "; there are 'cpu', 'cuda', 'cuda:0', 'cuda:1' and so on, and 'unplaced'");
+}
+
 void bind_devices(nb::module_& m) {
   nb::class_<DeviceObject>(m, "Device", "Where arrays live and kernels run.")
       .def(

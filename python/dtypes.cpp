@@ -87,6 +87,7 @@ const char* kind_of(Dtype dtype) {
 Dtype dtype_of_value(nb::handle o) {
   if (is_array(o.ptr())) return array_of(o.ptr()).dtype();
   if (const auto dtype = dtype_from(o.ptr())) return *dtype;
+  if (Named<Dtype>::is_name(o.ptr())) Named<Dtype>::refuse(o);
   raise(PyExc_TypeError, "takes a dtype or an array, not " + class_name(o));
 }
 
@@ -113,6 +114,19 @@ std::optional<Dtype> dtype_from(PyObject* o) {
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return int64;
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return float64;
   return numpy_dtype(h);
+}
+
+bool Named<Dtype>::is_name(PyObject* o) {
+  const bool is_numpys = PyObject_HasAttrString(o, "itemsize") != 0 && PyObject_HasAttrString(o, "newbyteorder") != 0;
+  return PyUnicode_Check(o) || PyType_Check(o) || is_numpys;
+}
+
+void Named<Dtype>::refuse(nb::handle name) {
+  std::string known;
+  for (int i = 0; i < kDtypeCount; ++i)
+    if (kDtypeTable[i].available) known += (known.empty() ? "" : ", ") + std::string(kDtypeTable[i].name);
+  throw InvalidDtype("dtype", here(),
+                     std::string("there is no dtype ") + nb::repr(name).c_str() + "; there are " + known);
 }
 
 void bind_dtypes(nb::module_& m) {

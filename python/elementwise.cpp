@@ -2,6 +2,10 @@
 #include "python/module.h"
 #include "python/values.h"
 
+#include <tarry/type_info.h>
+
+#include <string_view>
+
 namespace tarry::python {
 namespace {
 
@@ -9,20 +13,27 @@ using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, Where);
 
 Array call(Unary f, Value& x) { return f(x.array(), here()); }
-Array call(Binary f, Value& a, Value& b) {
+Array call(Binary f, Value& a, Value& b, std::string_view name) {
   const Where where = here();
-  convert_both(a, b);
+  const bool compares =
+      name == "equal" || name == "not_equal" || name.starts_with("less") || name.starts_with("greater");
+  convert_both(a, b, name.data(), compares ? Large::Compared : Large::Refused);
   return f(a.operand(where), b.operand(where));
 }
 
-std::optional<Operand> bound(Value& v, Where where) {
+std::optional<Operand> bound(Value& v, Dtype dtype, Where where) {
   if (v.is_none()) return {};
-  return v.operand(where);
+  v.convert();
+  if (!v.large()) return v.operand(where);
+  if (is_floating(dtype)) return Operand(*v.large(), where);
+  const IntegerInfo limits = iinfo(dtype, where);
+  return *v.large() > 0 ? Operand(limits.max, where) : Operand(limits.min, where);
 }
 
 Array clipped(Value& x, Value& min, Value& max) {
   const Where where = here();
-  return clip(x.array(), bound(min, where), bound(max, where), here());
+  const Dtype dtype = x.array().dtype();
+  return clip(x.array(), bound(min, dtype, where), bound(max, dtype, where), here());
 }
 
 Array converted(const Array& x, Dtype dtype, bool copy, const std::optional<Device>& device) {
@@ -36,7 +47,7 @@ Array converted(const Array& x, Dtype dtype, bool copy, const std::optional<Devi
 void bind_elementwise(nb::module_& m, ArrayClass& array) {
 #define TARRY_PYTHON_UNARY(NAME) m.def(#NAME, [](Value x) { return call(&NAME, x); }, "x"_a, document(#NAME));
 #define TARRY_PYTHON_BINARY(NAME) \
-  m.def(#NAME, [](Value x1, Value x2) { return call(&NAME, x1, x2); }, "x1"_a, "x2"_a, document(#NAME));
+  m.def(#NAME, [](Value x1, Value x2) { return call(&NAME, x1, x2, #NAME); }, "x1"_a, "x2"_a, document(#NAME));
 #include "python/op_table.inc"
   TARRY_PYTHON_UNARY(positive)
   TARRY_PYTHON_UNARY(isfinite)
@@ -55,7 +66,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "where",
       [](Value condition, Value x1, Value x2) {
         const Where location = here();
-        convert_both(x1, x2);
+        convert_both(x1, x2, "where");
         return where(condition.operand(location), x1.operand(location), x2.operand(location));
       },
       "condition"_a, "x1"_a, "x2"_a, document("where"));
@@ -92,7 +103,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "isclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
-        convert_both(a, b);
+        convert_both(a, b, "isclose", Large::Compared);
         return isclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("isclose"));
@@ -100,7 +111,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "allclose",
       [](Value a, Value b, double rtol, double atol, bool equal_nan) {
         const Where where = here();
-        convert_both(a, b);
+        convert_both(a, b, "allclose", Large::Compared);
         return allclose(a.operand(where), b.operand(where), {rtol, atol, equal_nan});
       },
       "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, document("allclose"));
@@ -108,7 +119,7 @@ void bind_elementwise(nb::module_& m, ArrayClass& array) {
       "array_equal",
       [](Value a, Value b, bool equal_nan) {
         const Where where = here();
-        convert_both(a, b);
+        convert_both(a, b, "array_equal", Large::Compared);
         return array_equal(a.operand(where), b.operand(where), {equal_nan});
       },
       "a1"_a, "a2"_a, "equal_nan"_a = false, document("array_equal"));

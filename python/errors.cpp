@@ -5,9 +5,11 @@
 #include <tarry/error.h>
 
 #include <array>
+#include <cerrno>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "python/location.h"
 
@@ -21,7 +23,7 @@ namespace {
 std::array<PyObject*, 7> exceptions{};
 /// Exceptions for the kinds of InvalidArgument.
 PyObject *out_of_range = nullptr, *invalid_shape = nullptr, *invalid_dtype = nullptr, *invalid_value = nullptr;
-PyObject* invalid_index = nullptr;
+PyObject *invalid_index = nullptr, *missing_file = nullptr;
 
 PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
   nb::list list;
@@ -36,6 +38,18 @@ PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializ
 template <class Kind>
 bool is(const Error& e) {
   return dynamic_cast<const Kind*>(&e) != nullptr;
+}
+
+/// The message with options as Python writes them: axis=... for {.axis = ...}.
+std::string message_of(const Error& e) {
+  constexpr std::string_view kBegin = "{.", kEnd = " = ...}";
+  std::string text = e.what();
+  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
+    const std::size_t end = text.find(kEnd, at);
+    if (end == std::string::npos) break;
+    text.replace(end, kEnd.size(), "=...").erase(at, kBegin.size());
+  }
+  return text;
 }
 
 PyObject* exception_of(const Error& e) {
@@ -53,6 +67,15 @@ void raise(PyObject* type, const std::string& message) {
   throw nb::python_error();
 }
 
+void refuse_value(const char* op, const std::string& message) { throw InvalidValue(op, here(), message); }
+
+void refuse_file(const std::string& message) {
+  const nb::object error = nb::handle(missing_file)(message);
+  error.attr("errno") = ENOENT;
+  PyErr_SetObject(missing_file, error.ptr());
+  throw nb::python_error();
+}
+
 void refuse_index(const char* op, const std::string& message) {
   raise(invalid_index, InvalidDtype(op, here(), message).what());
 }
@@ -63,7 +86,7 @@ void set_error() noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const Error& e) {
-    PyErr_SetString(exception_of(e), e.what());
+    PyErr_SetString(exception_of(e), message_of(e).c_str());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
@@ -83,6 +106,7 @@ void bind_errors(nb::module_& m) {
   invalid_shape = make(m, "InvalidShape", "Shapes that do not fit each other or the function.", {invalid});
   invalid_dtype = make(m, "InvalidDtype", "A dtype that a function does not take, or dtypes that have no common one.",
                        {invalid, PyExc_TypeError});
+  missing_file = make(m, "MissingFile", "A file or a folder that is not there.", {invalid, PyExc_FileNotFoundError});
   invalid_index =
       make(m, "InvalidIndex", "An index that is neither a whole number nor a mask.", {invalid_dtype, PyExc_IndexError});
   invalid_value = make(m, "InvalidValue", "A number or an option outside of what a function takes.", {invalid});
@@ -106,7 +130,7 @@ void bind_errors(nb::module_& m) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) {
-      PyErr_SetString(exception_of(e), e.what());
+      PyErr_SetString(exception_of(e), message_of(e).c_str());
     }
   });
 }

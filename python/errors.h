@@ -13,6 +13,10 @@ namespace nb = nanobind;
 /// Raises an exception of Python.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
 
+/// Throws InvalidValue with the line of the program.
+[[noreturn]] void refuse_value(const char* op, const std::string& message);
+/// Raises MissingFile, an InvalidArgument that is a FileNotFoundError too.
+[[noreturn]] void refuse_file(const std::string& message);
 /// Raises InvalidIndex, an InvalidDtype that is an IndexError too.
 [[noreturn]] void refuse_index(const char* op, const std::string& message);
 

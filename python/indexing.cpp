@@ -235,6 +235,7 @@ Array spread(const Array& mask, int ndim) {
 /// A value that goes into x.
 Operand value_for(Value& v, const Array& x) {
   if (!v.convert() && !v.convert_for(x.dtype())) v.array();
+  v.settle(x.dtype(), "set", Large::Refused);
   return v.operand(here());
 }
 
@@ -316,6 +317,7 @@ int contains(PyObject* self, PyObject* value) {
         Value v{nb::handle(value)};
         if (!v.convert()) return 0;
         const Where where = here();
+        v.settle(array_of(self).dtype(), "equal", Large::Compared);
         const Array found = any(equal(Operand(array_of(self), where), v.operand(where)), {}, {}, here());
         const Unlocked unlocked;
         return static_cast<int>(item(found, where).to_double());
@@ -337,7 +339,7 @@ Put put_named(std::string_view how) {
   if (how == "multiply") return Put::Multiply;
   if (how == "minimum") return Put::Minimum;
   if (how == "maximum") return Put::Maximum;
-  raise(PyExc_ValueError, "how is set, add, multiply, minimum or maximum");
+  refuse_value("put", "how is set, add, multiply, minimum or maximum");
 }
 
 /// x[key] = how(x[key], value), in place as assignment is; values of a place that is named twice are all joined.
@@ -367,7 +369,7 @@ Bounds bounds_of(std::string_view mode) {
   if (mode == "raise") return Bounds::Error;
   if (mode == "wrap") return Bounds::Wrap;
   if (mode == "clip") return Bounds::Clip;
-  raise(PyExc_ValueError, "mode is raise, wrap or clip");
+  refuse_value("take", "mode is raise, wrap or clip");
 }
 
 }  // namespace

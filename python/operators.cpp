@@ -4,6 +4,7 @@
 #include "python/values.h"
 
 #include <string>
+#include <utility>
 
 namespace tarry::python {
 namespace {
@@ -11,12 +12,42 @@ namespace {
 using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, Where);
 
+/// Names for messages, and which are comparisons.
+constexpr std::pair<Binary, const char*> kNames[] = {{&add, "add"},
+                                                     {&subtract, "subtract"},
+                                                     {&multiply, "multiply"},
+                                                     {&divide, "divide"},
+                                                     {&floor_divide, "floor_divide"},
+                                                     {&remainder, "remainder"},
+                                                     {&pow, "pow"},
+                                                     {&bitwise_and, "bitwise_and"},
+                                                     {&bitwise_or, "bitwise_or"},
+                                                     {&bitwise_xor, "bitwise_xor"},
+                                                     {&bitwise_left_shift, "bitwise_left_shift"},
+                                                     {&bitwise_right_shift, "bitwise_right_shift"},
+                                                     {&equal, "equal"},
+                                                     {&not_equal, "not_equal"},
+                                                     {&less, "less"},
+                                                     {&less_equal, "less_equal"},
+                                                     {&greater, "greater"},
+                                                     {&greater_equal, "greater_equal"}};
+constexpr const char* name_of(Binary f) {
+  for (const auto& [function, name] : kNames)
+    if (function == f) return name;
+  return "matmul";
+}
+constexpr Large large_of(Binary f) {
+  const bool compares =
+      f == &equal || f == &not_equal || f == &less || f == &less_equal || f == &greater || f == &greater_equal;
+  return compares ? Large::Compared : Large::Refused;
+}
+
 /// Also the reflected operator: Python calls the slot of either operand with both, in order.
 template <Binary F>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y, name_of(F), large_of(F))) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     return wrap(F(x.operand(where), y.operand(where)));
   });
@@ -30,7 +61,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 PyObject* product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (number(a) || number(b) || !convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (large_integer(a) || large_integer(b) || number(a) || number(b) || !convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
     return wrap(matmul(x.array(), y.array(), here()));
   });
 }
@@ -54,6 +85,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     Array& x = array_of(a);
     Value y{nb::handle(b)};
     if (!y.convert() && !y.convert_beside(x.dtype())) Py_RETURN_NOTIMPLEMENTED;
+    y.settle(x.dtype(), name_of(F), Large::Refused);
     const Where where = here();
     Array result = F(Operand(x, where), y.operand(where));
     if (result.dtype() != x.dtype()) refuse_to_turn<InvalidDtype>(x, result, where);
@@ -68,7 +100,7 @@ PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) { return in_place<
 PyObject* divmod(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!convert_both(x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y, "divmod")) Py_RETURN_NOTIMPLEMENTED;
     const Operand l = x.operand(here()), r = y.operand(here());
     return nb::make_tuple(object(floor_divide(l, r)), object(remainder(l, r))).release().ptr();
   });

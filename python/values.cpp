@@ -2,6 +2,7 @@
 #include "python/values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 namespace tarry::python {
@@ -28,11 +29,37 @@ Scalar integer_scalar(PyObject* integer) {
   return static_cast<std::uint64_t>(large);
 }
 
+std::optional<double> large_integer(PyObject* o) {
+  if (!PyLong_Check(o)) return {};
+  int beyond = 0;
+  PyLong_AsLongLongAndOverflow(o, &beyond);
+  if (beyond == 0) return {};
+  if (beyond > 0) {
+    PyLong_AsUnsignedLongLong(o);
+    if (PyErr_Occurred() == nullptr) return {};
+    PyErr_Clear();
+  }
+  const double value = PyLong_AsDouble(o);
+  if (PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  return beyond * inf;
+}
+
+std::string integer_text(PyObject* integer) {
+  const auto bits = nb::cast<std::int64_t>(nb::handle(integer).attr("bit_length")());
+  if (bits > 256) return "an integer of " + std::to_string(bits) + " bits";
+  return std::string("the number ") + nb::repr(nb::handle(integer)).c_str();
+}
+
 std::optional<Scalar> number(PyObject* o) {
   if (PyFloat_Check(o)) return Scalar(PyFloat_AsDouble(o));
   if (PyBool_Check(o)) return Scalar(o == Py_True);
-  if (PyLong_Check(o)) return integer_scalar(o);
-  return {};
+  if (!PyLong_Check(o)) return {};
+  if (large_integer(o)) {
+    const InvalidValue error("", here(), "no dtype of integers holds " + integer_text(o) + "; say dtype=float64");
+    raise(PyExc_OverflowError, error.what());
+  }
+  return integer_scalar(o);
 }
 
 nb::object python_number(Scalar value) {
@@ -58,6 +85,8 @@ bool Value::convert() {
     array_ = &array_of(object_.ptr());
     return true;
   }
+  large_ = large_integer(object_.ptr());
+  if (large_) return true;
   scalar_ = number(object_.ptr());
   if (scalar_) return true;
   if (!is_foreign_array(object_.ptr())) return false;
@@ -82,20 +111,39 @@ bool Value::convert_for(Dtype target) {
   return true;
 }
 
-bool convert_both(Value& a, Value& b) {
+void Value::settle(Dtype other, const char* op, Large large) {
+  if (!large_) return;
+  if (is_floating(other) && std::isfinite(*large_)) {
+    scalar_ = Scalar(*large_);
+  } else if (!is_floating(other) && large == Large::Compared) {
+    scalar_ = Scalar(std::copysign(inf, *large_));
+  } else {
+    throw InvalidValue(op, here(),
+                       integer_text(object_.ptr()) + " does not fit " + std::string(name(other)) +
+                           "; a dtype that holds it is wanted (see astype)");
+  }
+}
+
+bool convert_both(Value& a, Value& b, const char* op, Large large) {
   const bool first = a.convert(), second = b.convert();
+  if (a.large() || b.large()) {
+    const Dtype none = int64;
+    if (first) a.settle(b.converted() != nullptr ? b.converted()->dtype() : none, op, large);
+    if (second) b.settle(a.converted() != nullptr ? a.converted()->dtype() : none, op, large);
+  }
   if (first && second) return true;
   if (first && a.converted() != nullptr) return b.convert_beside(a.converted()->dtype());
   return second && b.converted() != nullptr && a.convert_beside(b.converted()->dtype());
 }
 
 Operand Value::operand(Where where) {
-  if (array_ == nullptr && !scalar_ && !convert()) {
+  if (array_ == nullptr && !scalar_ && !large_ && !convert()) {
     const bool listed = PyList_Check(object_.ptr()) || PyTuple_Check(object_.ptr());
     if (!listed) raise(PyExc_TypeError, "takes arrays and numbers, not " + class_name(object_));
     array();
   }
   if (array_ != nullptr) return {*array_, where};
+  if (!scalar_) settle(int64, "", Large::Refused);
   switch (scalar_->kind()) {
     case Scalar::Kind::Bool: return {scalar_->as_int() != 0, where};
     case Scalar::Kind::Int: return {scalar_->as_int(), where};

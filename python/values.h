@@ -2,11 +2,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <tarry/dynamic.h>
 #include <tarry/tarry.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/errors.h"
@@ -27,6 +30,10 @@ inline nb::object object(Array x) { return nb::steal(wrap(std::move(x))); }
 
 /// An integer of Python: int64, else uint64.  Throws OverflowError beyond.
 Scalar integer_scalar(PyObject* integer);
+/// An integer of Python beyond both, as the nearest float, which may be infinite; nothing for others.
+std::optional<double> large_integer(PyObject* o);
+/// How messages name an integer.
+std::string integer_text(PyObject* integer);
 /// A bool, int or float of Python; nothing for other objects.
 std::optional<Scalar> number(PyObject* o);
 /// A number as Python has it.
@@ -40,8 +47,10 @@ Array to_array(nb::handle o, std::optional<Dtype> dtype = {}, int depth = 0);
 /// The dtype of a nest of lists of numbers where a default float is `floats`; nothing for other objects.
 std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats);
 class Value;
+/// How an operation takes an integer of more than 64 bits beside an array of integers: comparisons know its side.
+enum class Large : std::uint8_t { Refused, Compared };
 /// Both operands of an operation, of which one may be a list beside an array. False where one is neither.
-bool convert_both(Value& a, Value& b);
+bool convert_both(Value& a, Value& b, const char* op = "", Large large = Large::Refused);
 
 /// An argument of an operation: an array, a number, or a foreign array. Keeps what it converted.
 class Value {
@@ -55,6 +64,10 @@ class Value {
   bool convert_beside(Dtype other);
   /// A list of numbers, or a tuple, that goes into an array of this dtype: in it, but floats for integers in float64.
   bool convert_for(Dtype target);
+  /// An integer of more than 64 bits as a number beside an array of this dtype: a float beside floats; beside integers
+  /// infinite where it is compared, and otherwise InvalidValue.
+  void settle(Dtype other, const char* op, Large large);
+  [[nodiscard]] std::optional<double> large() const { return large_; }
   /// Throws TypeError where it is none of these.
   Operand operand(Where where);
   const Array& array();
@@ -68,6 +81,7 @@ class Value {
   const Array* array_ = nullptr;
   std::optional<Array> converted_;
   std::optional<Scalar> scalar_;
+  std::optional<double> large_;  ///< an integer of more than 64 bits
 };
 
 /// The arrays of a sequence, or an array's rows.
@@ -83,6 +97,27 @@ nb::object dtype_object(Dtype dtype);
 std::optional<Dtype> dtype_from(PyObject* o);
 std::optional<Device> device_from(PyObject* o);
 nb::object device_object(Device device);
+
+/// How a caster finds what users name.
+template <class T>
+struct Named;
+template <>
+struct Named<Dtype> {
+  static constexpr auto kText = nb::detail::io_name("Dtype | str | type", "Dtype");
+  static std::optional<Dtype> find(PyObject* o) { return dtype_from(o); }
+  static nb::object object(Dtype dtype) { return dtype_object(dtype); }
+  /// Text, types, and dtypes of NumPy.
+  static bool is_name(PyObject* o);
+  [[noreturn]] static void refuse(nb::handle name);
+};
+template <>
+struct Named<Device> {
+  static constexpr auto kText = nb::detail::io_name("Device | str", "Device");
+  static std::optional<Device> find(PyObject* o) { return device_from(o); }
+  static nb::object object(Device device) { return device_object(device); }
+  static bool is_name(PyObject* o) { return PyUnicode_Check(o) != 0; }
+  [[noreturn]] static void refuse(nb::handle name);
+};
 
 /// An integer or a sequence of them.  False for other objects.
 bool integers_from(PyObject* o, std::vector<std::int64_t>& integers);
@@ -109,18 +144,77 @@ struct type_caster<tarry::python::Value> {
   }
 };
 
-template <>
-struct type_caster<tarry::Dtype> {
-  NB_TYPE_CASTER(tarry::Dtype, io_name("Dtype | str | type", "Dtype"))
+/// Dtypes and devices as users name them. A name that is none is refused when the function takes it: a caster that
+/// fails says only which types there are.
+template <class T>
+struct named_caster {
+  using Kind = tarry::python::Named<T>;
+  static constexpr auto Name = Kind::kText;
+  template <class Other>
+  using Cast = movable_cast_t<Other>;
+  template <class Other>
+  static constexpr bool can_cast() {
+    return true;
+  }
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
-    const auto dtype = tarry::python::dtype_from(src.ptr());
-    if (dtype) value = *dtype;
-    return dtype.has_value();
+    const std::optional<T> found = Kind::find(src.ptr());
+    if (found) value_ = *found;
+    unknown_ = found ? handle() : src;
+    return found.has_value() || Kind::is_name(src.ptr());
   }
-  static handle from_cpp(tarry::Dtype dtype, rv_policy, cleanup_list*) noexcept {
-    return tarry::python::dtype_object(dtype).release();
+  static handle from_cpp(T value, rv_policy, cleanup_list*) noexcept { return Kind::object(value).release(); }
+  T& value() {
+    if (unknown_.is_valid()) Kind::refuse(unknown_);
+    return value_;
   }
+  explicit operator T*() { return &value(); }
+  explicit operator T&() { return value(); }
+  explicit operator T&&() { return std::move(value()); }
+
+ private:
+  T value_{};
+  handle unknown_;
 };
+/// The same, or None.
+template <class T>
+struct maybe_named_caster {
+  using Maybe = std::optional<T>;
+  static constexpr auto Name = optional_name(named_caster<T>::Name);
+  template <class Other>
+  using Cast = movable_cast_t<Other>;
+  template <class Other>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+    none_ = src.is_none();
+    return none_ || caster_.from_python(src, flags, cleanup);
+  }
+  static handle from_cpp(const Maybe& value, rv_policy policy, cleanup_list* cleanup) noexcept {
+    return value ? named_caster<T>::from_cpp(*value, policy, cleanup) : none().release();
+  }
+  Maybe& value() {
+    value_ = none_ ? Maybe() : Maybe(caster_.value());
+    return value_;
+  }
+  explicit operator Maybe*() { return &value(); }
+  explicit operator Maybe&() { return value(); }
+  explicit operator Maybe&&() { return std::move(value()); }
+
+ private:
+  named_caster<T> caster_;
+  Maybe value_;
+  bool none_ = false;
+};
+
+template <>
+struct type_caster<tarry::Dtype> : named_caster<tarry::Dtype> {};
+template <>
+struct type_caster<tarry::Device> : named_caster<tarry::Device> {};
+template <>
+struct type_caster<std::optional<tarry::Dtype>> : maybe_named_caster<tarry::Dtype> {};
+template <>
+struct type_caster<std::optional<tarry::Device>> : maybe_named_caster<tarry::Device> {};
 
 template <>
 struct type_caster<tarry::Shape> {
@@ -142,19 +236,6 @@ struct type_caster<tarry::Axes> {
     if (!tarry::python::integers_from(src.ptr(), axes)) return false;
     value = tarry::Axes(std::move(axes));
     return true;
-  }
-};
-
-template <>
-struct type_caster<tarry::Device> {
-  NB_TYPE_CASTER(tarry::Device, io_name("Device | str", "Device"))
-  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
-    const auto device = tarry::python::device_from(src.ptr());
-    if (device) value = *device;
-    return device.has_value();
-  }
-  static handle from_cpp(tarry::Device device, rv_policy, cleanup_list*) noexcept {
-    return tarry::python::device_object(device).release();
   }
 };
 
