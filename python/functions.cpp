@@ -23,7 +23,7 @@ using random::Generator;
 struct Part {
   enum class Kind : std::uint8_t { Array, Generator, Tuple, List, Dict, Integer, Float, Other } kind;
   std::uint64_t bits = 0;  ///< how many follow, or the number
-  nb::object object = {};  ///< the type of a tuple or a float, or another object as it is
+  nb::object object = {};  ///< the type of a tuple, a float or a generator, or another object as it is
 
   [[nodiscard]] bool equals(const Part& p) const {
     if (kind != p.kind || bits != p.bits) return false;
@@ -70,7 +70,7 @@ struct Flat {
       }
     } else if (nb::isinstance<Generator>(o)) {
       if (of == Of::Results) raise(PyExc_TypeError, "a generator goes on by itself, and is not returned");
-      structure.push_back({Part::Kind::Generator});
+      structure.push_back({Part::Kind::Generator, 0, nb::borrow(o.type())});
       generators.push_back(nb::cast<Generator*>(o));
     } else {
       add_constant(o);
@@ -166,8 +166,15 @@ class Function {
 
   nb::object operator()(const nb::args& positional, const nb::kwargs& named) {
     Flat given{Flat::Of::Arguments};
-    given.add(positional);
-    given.add(named);
+    if (named.size() == 0) {
+      given.add(positional);
+      given.add(named);
+    } else {  // by position where the signature has them, so that both ways to call are one structure
+      if (!order_.is_valid()) order_ = nb::module_::import_("tarry._functions").attr("_order")(function_);
+      const nb::object both = nb::module_::import_("tarry._functions").attr("_bound")(order_, positional, named);
+      given.add(both[0]);
+      given.add(both[1]);
+    }
     const std::shared_ptr<Known> known = find(given.structure);
     std::vector<const Array*> arrays;
     for (const Array& x : given.arrays) arrays.push_back(&x);
@@ -213,7 +220,8 @@ class Function {
   detail::Traced traced(const Structure& structure, std::span<Array> arrays, std::span<Generator> generators) {
     const std::vector<nb::object> stand_ins = objects(arrays);
     std::vector<nb::object> drawing;
-    for (const Generator& g : generators) drawing.push_back(nb::cast(g));
+    for (const Part& p : structure)
+      if (p.kind == Part::Kind::Generator) drawing.push_back(of_type(p.object, generators[drawing.size()]));
     Nest nest(structure, stand_ins, drawing);
     const nb::object positional = nest.next(), named = nest.next();
     const nb::object result = nb::steal(PyObject_Call(function_.ptr(), positional.ptr(), named.ptr()));
@@ -225,7 +233,16 @@ class Function {
     return {std::move(results.arrays), shared(std::move(results.structure))};
   }
 
+  /// The generator as an object of its type, which may be one of Python.
+  static nb::object of_type(nb::handle type, const Generator& g) {
+    nb::object made = nb::inst_alloc(type);
+    new (nb::inst_ptr<Generator>(made)) Generator(g);
+    nb::inst_mark_ready(made);
+    return made;
+  }
+
   nb::callable function_;
+  nb::object order_;  ///< the names of its parameters, once a call names one
   std::size_t most_;
   std::list<std::shared_ptr<Known>> known_;  ///< most recently called first
   std::int64_t forgotten_ = 0;

@@ -1,5 +1,6 @@
 """Functions that are traced once for each structure, and then replayed."""
 import collections
+import functools
 import gc
 import inspect
 import threading
@@ -115,6 +116,37 @@ def test_generators_are_arguments():
         ta.function(lambda x: x + direct.uniform((4,)))(x)
     with pytest.raises(ValueError, match="not known"):
         ta.function(lambda g: ta.full((), g.draws))(direct)
+
+
+def test_generators_keep_their_type():
+    def draw(rng, x):
+        return rng.normal(1.0, 2.0, size=4) * x + rng.standard_normal(4)
+
+    f, x = ta.function(draw), ta.ones(4)
+    replayed, direct, plain = ta.random.default_rng(5), ta.random.default_rng(5), ta.random.Generator(5)
+    assert all(same(f(replayed, x), draw(direct, x)) for _ in range(3))
+    assert f.traces == 1 and replayed.draws == direct.draws == 6
+    with pytest.raises(TypeError, match="size"):
+        f(plain, x)
+    with pytest.raises(ValueError, match="pass the generator as an argument"):
+        ta.function(lambda x: x + direct.normal(size=4))(x)
+
+
+def test_an_argument_by_position_and_by_name_is_one_structure():
+    @ta.function
+    def f(x, b=3, /, c=1, *, d=0, e=0, **others):
+        return x * b + c + d + e + sum(others.values())
+
+    x = ta.ones(2)
+    assert f(x, 2, 5).tolist() == f(x, 2, c=5).tolist() == [7, 7] and f.traces == 1
+    assert f(x, d=1, e=2, c=3).tolist() == f(x, c=3, e=2, d=1).tolist() == [9, 9] and f.traces == 2
+    assert f(x, 2, 5, g=1).tolist() == [8, 8] and f.traces == 3
+    for wrong in (lambda: f(x, 2, 5, c=5), lambda: f(c=1), lambda: f()):
+        with pytest.raises(TypeError):
+            wrong()
+
+    scaled = ta.function(functools.partial(lambda x, by, to: x * by + to, to=1))
+    assert scaled(x, by=2).tolist() == scaled(x, 2).tolist() == [3, 3] and scaled.traces == 1
 
 
 def test_reading_a_value_is_an_error_that_names_the_line():
