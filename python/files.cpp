@@ -1,7 +1,11 @@
 // Arrays in .npy files, and how far an evaluate is that works them off in chunks.
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -35,10 +39,15 @@ template <class Open>
 nb::object opened(nb::handle path, Open open) {
   const std::string name = path_of(path);
   Where where = here();
-  return object([&] {
-    const Unlocked unlocked;
-    return open(name, where);
-  }());
+  try {
+    return object([&] {
+      const Unlocked unlocked;
+      return open(name, where);
+    }());
+  } catch (const InvalidArgument& e) {
+    if (std::error_code ignored; std::filesystem::exists(name, ignored)) throw;
+    refuse_file(e.what());
+  }
 }
 
 void bind_progress(nb::module_& m) {
@@ -56,7 +65,11 @@ void bind_progress(nb::module_& m) {
              callables().push_back(nb::inst_ptr<ProgressBlock>(self)->call);
              return nb::borrow(self);
            })
-      .def("__exit__", [](ProgressBlock&, const nb::args&) { callables().pop_back(); });
+      .def("__exit__", [](const ProgressBlock& self, const nb::args&) {
+        const auto own = std::find_if(callables().rbegin(), callables().rend(),
+                                      [&](const nb::object& call) { return call.is(self.call); });
+        if (own != callables().rend()) callables().erase(std::next(own).base());
+      });
 }
 
 }  // namespace
@@ -77,6 +90,9 @@ void bind_files(nb::module_& m) {
         const std::string name = path_of(path);
         const Array& saved = x.array();
         Where where = here();
+        const std::filesystem::path folder = std::filesystem::path(name).parent_path();
+        if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
+          refuse_file(InvalidArgument("save_npy", where, "there is no folder " + folder.string()).what());
         const Unlocked unlocked;
         save_npy(name, saved, where);
       },

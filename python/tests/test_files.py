@@ -1,4 +1,5 @@
 """Arrays in files, those worked off in chunks, and who ends that."""
+import errno
 import os
 import signal
 import time
@@ -30,6 +31,27 @@ def test_files_are_those_of_numpy(tmp_path):
         ta.load_npy(tmp_path / "none.npy")
     with pytest.raises(TypeError):
         ta.load_npy(3)
+
+
+def test_a_file_or_folder_that_is_not_there_is_not_made(tmp_path):
+    for work in (lambda: ta.save_npy(tmp_path / "none" / "x.npy", ta.ones(2)), lambda: ta.load_npy(tmp_path / "x.npy"),
+                 lambda: ta.open_npy(tmp_path / "x.npy"), lambda: ta.load(tmp_path / "none" / "x.npy")):
+        with pytest.raises(FileNotFoundError, match="test_files.py") as caught:
+            work()
+        assert isinstance(caught.value, ta.MissingFile) and isinstance(caught.value, ValueError)
+        assert caught.value.errno == errno.ENOENT
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_is_told_to_the_block_that_is_left_over(streamed):
+    seen = [[], []]
+    blocks = [ta.OnProgress(told.append) for told in seen]
+    for block in blocks:
+        block.__enter__()
+    blocks[0].__exit__(None, None, None)
+    ta.evaluate(ta.sum(streamed))
+    blocks[1].__exit__(None, None, None)
+    assert seen[1] and not seen[0]
 
 
 def test_progress_grows_to_the_whole_and_the_innermost_call_is_told(streamed):
