@@ -5,10 +5,13 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarry::python {
@@ -48,26 +51,26 @@ Plan planned(const nb::args& values, std::string_view target) {
   return detail::plan(roots, target, where);
 }
 
-/// Settings that hold inside of a `with` block.
-class ScopeObject {
- public:
-  ScopeObject() = default;
-  ScopeObject(const ScopeObject&) = delete;
-  ScopeObject& operator=(const ScopeObject&) = delete;
-
+struct Settings {
   std::optional<std::string> numerics;
   std::optional<Device> device;
   std::optional<Dtype> default_float;
   std::optional<std::int64_t> budget;
+};
 
-  void enter() {
-    if (!scopes_.empty()) raise(PyExc_RuntimeError, "this scope is in use; make another one");
-    if (numerics) add(*numerics == "relaxed" ? relaxed : strict);
-    if (device) add(*device);
-    if (budget) add(Budget{.operations = *budget});
-    if (default_float) scopes_.push_back(std::make_unique<Scope>(*default_float, here()));
+/// Settings that a thread is inside of.
+class Entered {
+ public:
+  Entered(std::uint64_t own, const Settings& settings, Where where) : number(own), settings_(settings) { apply(where); }
+  std::uint64_t number;
+
+  void apply(Where where) {
+    if (settings_.default_float) scopes_.push_back(std::make_unique<Scope>(*settings_.default_float, where));  // throws
+    if (settings_.numerics) add(*settings_.numerics == "relaxed" ? relaxed : strict);
+    if (settings_.device) add(*settings_.device);
+    if (settings_.budget) add(Budget{.operations = *settings_.budget});
   }
-  void leave() {
+  void end() {
     while (!scopes_.empty()) scopes_.pop_back();  // in reverse order
   }
 
@@ -76,7 +79,43 @@ class ScopeObject {
   void add(Setting setting) {
     scopes_.push_back(std::make_unique<Scope>(setting));
   }
+  Settings settings_;
   std::vector<std::unique_ptr<Scope>> scopes_;
+};
+
+/// Those of this thread, the innermost last.
+std::vector<Entered>& entered() {
+  static thread_local auto& made = *new std::vector<Entered>();  // threads may outlive the interpreter
+  return made;
+}
+
+/// Settings that hold inside of a `with` block. Blocks may end in another order than they began in, as those of
+/// generators and of tasks do: each takes its own settings away.
+class ScopeObject {
+ public:
+  explicit ScopeObject(Settings settings) : settings_(std::move(settings)) {}
+  ScopeObject(const ScopeObject&) = delete;
+  ScopeObject& operator=(const ScopeObject&) = delete;
+  ~ScopeObject() { leave(); }
+
+  void enter() {
+    if (number_ != 0) raise(PyExc_RuntimeError, "this scope is in use; make another one");
+    static std::uint64_t last = 0;  // the GIL guards it
+    entered().emplace_back(last + 1, settings_, here());
+    number_ = ++last;
+  }
+  void leave() {
+    std::vector<Entered>& all = entered();
+    const auto own = std::ranges::find(all, number_, &Entered::number);
+    number_ = 0;
+    if (own == all.end()) return;
+    for (auto inner = all.end(); inner != own;) (--inner)->end();
+    for (auto inner = all.erase(own); inner != all.end(); ++inner) inner->apply(Where{});
+  }
+
+ private:
+  Settings settings_;
+  std::uint64_t number_ = 0;  ///< while it is entered
 };
 
 void bind_scope(nb::module_& m) {
@@ -88,13 +127,9 @@ void bind_scope(nb::module_& m) {
           [](ScopeObject* self, std::optional<std::string> numerics, std::optional<Device> device,
              std::optional<Dtype> default_float, std::optional<std::int64_t> budget) {
             if (numerics && *numerics != "strict" && *numerics != "relaxed") {
-              raise(PyExc_ValueError, "numerics is strict or relaxed, not " + *numerics);
+              refuse_value("Scope", "numerics is strict or relaxed, not " + *numerics);
             }
-            new (self) ScopeObject();
-            self->numerics = std::move(numerics);
-            self->device = device;
-            self->default_float = default_float;
-            self->budget = budget;
+            new (self) ScopeObject({std::move(numerics), device, default_float, budget});
           },
           nb::kw_only(), "numerics"_a = nb::none(), "device"_a = nb::none(), "default_float"_a = nb::none(),
           "budget"_a = nb::none())

@@ -1,4 +1,6 @@
 """The namespace of the array API, dtypes, evaluation, random numbers."""
+import asyncio
+
 import numpy as np
 import pytest
 import tarry as ta
@@ -30,6 +32,48 @@ def test_numbers_of_python_have_default_dtypes():
     assert ta.arange(3).dtype is ta.int64 and ta.arange(3.0).dtype is ta.float32
     with ta.Scope(default_float=ta.float64):
         assert ta.zeros(1).dtype is ta.float64 and ta.asarray(1.5).dtype is ta.float64
+
+
+def test_scopes_may_end_in_another_order_than_they_began():
+    def within(**settings):
+        with ta.Scope(**settings):
+            yield
+            yield
+
+    first, second = within(default_float=ta.float64), within(device="cpu", default_float=ta.float32)
+    next(first), next(second)
+    assert ta.zeros(1).dtype is ta.float32
+    first.close()
+    assert ta.zeros(1).dtype is ta.float32
+    third = within(default_float=ta.float64)
+    next(third)
+    second.close()
+    assert ta.zeros(1).dtype is ta.float64
+    third.close()
+    assert ta.zeros(1).dtype is ta.float32
+
+
+def test_tasks_leave_no_settings_behind():
+    async def work(after, settings):
+        await asyncio.sleep(0)
+        with ta.Scope(**settings):
+            for _ in range(after):
+                await asyncio.sleep(0)
+
+    async def all_of_them():
+        await asyncio.gather(*(work(n, {"default_float": ta.float64, "numerics": "relaxed"}) for n in (1, 4, 2, 3)))
+
+    asyncio.run(all_of_them())
+    assert ta.zeros(1).dtype is ta.float32
+
+
+def test_a_scope_that_is_refused_changes_nothing():
+    with pytest.raises(ta.InvalidArgument):
+        ta.Scope(device="cpu", default_float=ta.float16).__enter__()
+    with ta.Scope(default_float=ta.float64) as scope:
+        with pytest.raises(RuntimeError, match="in use"):
+            scope.__enter__()
+    assert ta.zeros(1).dtype is ta.float32
 
 
 def test_diagonals_may_lie_anywhere():
