@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 
 from . import _tarry
@@ -240,7 +241,7 @@ class NumPyGenerator(Generator):
             for extent in shape:
                 count *= extent
             if p is not None or count > n:
-                raise ValueError("choice without replacement draws as many as there are at most, and takes no p")
+                raise _tarry._wrong("InvalidValue", "choice", "without replacement it draws as many as there are at most, and takes no p")
             return _tarry.reshape(self.permutation(rows)[:count], (*shape, *rows.shape[1:]))
         if p is None:
             return _tarry.take(rows, super().integers(shape, 0, n), axis=0)
@@ -260,7 +261,23 @@ class NumPyGenerator(Generator):
         return type(self), (self.key, self.draws)
 
 
-def default_rng(seed: int | None = None) -> NumPyGenerator:
+def _key(seed: Any) -> int | None:
+    """The 64 bits that stand for a seed: an integer as it is, a larger one, several or a SeedSequence by a hash."""
+    if seed is None:
+        return None
+    if hasattr(seed, "generate_state"):
+        return int(seed.generate_state(1, "uint64")[0])
+    numbers = [operator.index(each) for each in (seed if hasattr(seed, "__iter__") else [seed])]
+    if not numbers or min(numbers) < 0:
+        raise _tarry._wrong("InvalidValue", "default_rng", f"a seed is made of integers that are not negative, not {seed!r}")
+    if len(numbers) == 1 and numbers[0] < 2**64 and not hasattr(seed, "__iter__"):
+        return numbers[0]
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(repr(numbers).encode(), digest_size=8).digest(), "little")
+
+
+def default_rng(seed: Any = None) -> Generator:
     """A generator of that seed, whose draws are called as those of numpy.random's; of a seed that nobody knows without
-    one."""
-    return NumPyGenerator(seed)
+    one. A seed is an integer, several, or a SeedSequence of NumPy; a generator is given back."""
+    return seed if isinstance(seed, Generator) else NumPyGenerator(_key(seed))

@@ -109,6 +109,21 @@ def test_wrong_draws_say_what_is_wrong():
         rng.binomial(2.5, 0.5)
 
 
+def test_seeds_are_integers_several_or_a_sequence_of_numpy():
+    draws = {}
+    for seed in (7, [1, 2], (2, 1), [7], 2**70, np.random.SeedSequence(3), np.array([1, 3])):
+        first, second = (ta.random.default_rng(seed).normal(size=4).tolist() for _ in range(2))
+        assert first == second
+        draws[repr(seed)] = tuple(first)
+    assert len(set(draws.values())) == len(draws)
+    assert ta.random.default_rng(np.int64(7)) == ta.random.default_rng(7) == ta.random.Generator(7)
+    rng = ta.random.default_rng(1)
+    assert ta.random.default_rng(rng) is rng
+    for wrong in (-1, [1, -2], []):
+        with pytest.raises(ta.InvalidValue, match="not negative.*test_default_rng.py"):
+            ta.random.default_rng(wrong)
+
+
 def test_what_is_permuted_keeps_the_elements_of_each_vector():
     rng, x = ta.random.default_rng(3), np.arange(60.0).reshape(6, 10)
     along = np.asarray(rng.permuted(x, axis=1))
