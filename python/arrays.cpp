@@ -48,7 +48,21 @@ std::string with_commas(const std::string& text, std::size_t indent) {
 
 std::string representation(const Array& x) {
   if (!x.is_evaluated(here())) return x.repr(here());
-  return "Array(" + with_commas(text_of(x), 6) + ", dtype=" + std::string(name(x.dtype())) + ")";
+  const std::string dtype(name(x.dtype()));
+  const Shape shape = x.shape();
+  try {
+    const bool shaped = x.size() == 0 && shape.size() > 1;  // which the text does not tell
+    return "Array(" + (shaped ? "[], shape=" + shape.str() : with_commas(text_of(x), 6)) + ", dtype=" + dtype + ")";
+  } catch (const Error& e) {
+    return "Array(" + dtype + ", " + shape.str() + ", failed: " + e.what() + ")";
+  }
+}
+
+std::int64_t bytes_held(nb::handle self) {
+  const Array& x = array_of(self.ptr());
+  const nb::object own = nb::module_::import_("builtins").attr("object").attr("__sizeof__")(self);
+  const bool held = x.is_evaluated(here());
+  return nb::cast<std::int64_t>(own) + (held ? x.size() * static_cast<std::int64_t>(itemsize(x.dtype())) : 0);
 }
 
 nb::object listed(const std::byte*& at, Dtype dtype, const Shape& shape, std::size_t axis) {
@@ -167,7 +181,10 @@ ArrayClass bind_arrays(nb::module_& m) {
           "fill",
           [](nb::handle self, Value value) {
             refuse_nameless(self.ptr(), "fill");
-            array_of(self.ptr()).set({ellipsis}, value.operand(here()));
+            Array& x = array_of(self.ptr());
+            value.convert();
+            value.settle(x.dtype(), "fill", Large::Refused);
+            x.set({ellipsis}, value.operand(here()));
           },
           "value"_a, "Sets every element of the array to a number.")
       .def("__copy__", [](const Array& x) { return x; })
@@ -180,6 +197,7 @@ ArrayClass bind_arrays(nb::module_& m) {
              return nb::cast<std::string>(nb::module_::import_("builtins").attr("format")(item_of(x), form));
            })
       .def("__repr__", &representation)
+      .def("__sizeof__", &bytes_held, "Bytes of the object, and of its elements where they are computed.")
       .def("__str__", &text_of)
       .def("__reduce_ex__", &reduced);
   m.def("_restore", &restore, "buffer"_a, "dtype"_a, "shape"_a, "The array of a pickle.");

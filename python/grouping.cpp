@@ -48,7 +48,7 @@ Aggregate aggregate_named(std::string_view how) {
       {"var", Aggregate::Var}, {"count", Aggregate::Count}, {"first", Aggregate::First}};
   for (const auto& [name, value] : kAggregates)
     if (name == how) return value;
-  raise(PyExc_ValueError, "a group has sum, min, max, mean, var, count and first, but no " + std::string(how));
+  refuse_value("aggregate", "a group has sum, min, max, mean, var, count and first, but no " + std::string(how));
 }
 
 /// A column, or a pair of a column and what is asked of it.

@@ -11,7 +11,7 @@ namespace {
 Array contracted(Value& a, Value& b, nb::handle axes) {
   if (PyLong_Check(axes.ptr())) return tensordot(a.array(), b.array(), nb::cast<int>(axes), here());
   const nb::tuple pair(nb::borrow(axes));
-  if (pair.size() != 2) raise(PyExc_ValueError, "axes is a number, or a pair of axes of both arrays");
+  if (pair.size() != 2) refuse_value("tensordot", "axes is a number, or a pair of axes of both arrays");
   return tensordot(a.array(), b.array(), nb::cast<Axes>(pair[0]), nb::cast<Axes>(pair[1]), here());
 }
 
@@ -76,7 +76,7 @@ void bind_factors(nb::module_& linalg) {
       "qr",
       [of_qr](Value x, const std::string& mode) {
         if (mode != "reduced" && mode != "complete")
-          raise(PyExc_ValueError, "the mode of qr is 'reduced' or 'complete', not '" + mode + "'");
+          refuse_value("qr", "the mode of qr is 'reduced' or 'complete', not '" + mode + "'");
         using Mode = tarry::linalg::QrMode;
         const auto r = tarry::linalg::qr(x.array(), mode == "reduced" ? Mode::Reduced : Mode::Complete, here());
         return of_qr(object(r.q), object(r.r));
@@ -116,7 +116,7 @@ Array norm_of_matrices(const Array& x, bool keepdims, nb::handle ord) {
   } else if (text && nb::cast<std::string_view>(ord) == "nuc") {
     norm = MatrixNorm::Nuclear;
   } else if (!text || nb::cast<std::string_view>(ord) != "fro") {
-    raise(PyExc_ValueError, "ord of matrices is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
+    refuse_value("norm", "ord of matrices is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf");
   }
   return matrix_norm(x, {keepdims, norm}, here());
 }
@@ -126,10 +126,10 @@ Array norm(const Array& x, nb::handle ord, const Axes& axis, bool keepdims) {
   if (ord.is_none()) return vector_norm(x, axis, {keepdims, 2}, here());
   if (named ? axis.vector().size() == 1 : x.ndim() == 1) {
     const auto value = number(ord.ptr());
-    if (!value) raise(PyExc_ValueError, "ord of vectors is a number, not " + class_name(ord));
+    if (!value) refuse_value("norm", "ord of vectors is a number, not " + class_name(ord));
     return vector_norm(x, axis, {keepdims, value->to_double()}, here());
   }
-  if (named ? axis.vector().size() != 2 : x.ndim() != 2) raise(PyExc_ValueError, "a norm is of one axis, or of two");
+  if (named ? axis.vector().size() != 2 : x.ndim() != 2) refuse_value("norm", "a norm is of one axis, or of two");
   if (!named) return norm_of_matrices(x, keepdims, ord);
   const Array last = moveaxis(x, axis, {-2, -1}, here());
   const Array found = norm_of_matrices(last, keepdims, ord);
@@ -207,7 +207,7 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
       "multi_dot",
       [](nb::handle arrays) {
         const std::vector<Array> factors = arrays_of(arrays);
-        if (factors.empty()) raise(PyExc_ValueError, "multi_dot takes one array or more");
+        if (factors.empty()) refuse_value("multi_dot", "multi_dot takes one array or more");
         Array product = factors[0];
         for (std::size_t i = 1; i < factors.size(); ++i) product = matmul(product, factors[i], here());
         return product;

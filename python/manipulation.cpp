@@ -34,7 +34,7 @@ Array expanded(const Array& x, std::vector<std::int64_t> axes) {
   const auto rank = static_cast<std::int64_t>(x.ndim()) + static_cast<std::int64_t>(axes.size());
   for (std::int64_t& axis : axes) axis += axis < 0 ? rank : 0;
   std::ranges::sort(axes);
-  if (std::ranges::adjacent_find(axes) != axes.end()) raise(PyExc_ValueError, "expand_dims names an axis twice");
+  if (std::ranges::adjacent_find(axes) != axes.end()) refuse_value("expand_dims", "expand_dims names an axis twice");
   Array made = x;
   for (const std::int64_t axis : axes) made = expand_dims(made, static_cast<int>(axis), here());
   return made;
@@ -89,8 +89,8 @@ Array repeated(const Array& x, const Array& counts, std::optional<int> axis) {
     raise(PyExc_IndexError, "repeat has no axis " + std::to_string(along));
   const std::int64_t extent = rows.shape()[static_cast<std::size_t>(along < 0 ? along + rows.ndim() : along)];
   if (!is_integral(counts.dtype()) || counts.ndim() != 1 || (counts.size() != extent && counts.size() != 1)) {
-    raise(PyExc_ValueError, "repeat takes " + std::to_string(extent) + " counts along the axis, not " +
-                                std::string(name(counts.dtype())) + " of shape " + counts.shape().str());
+    refuse_value("repeat", "repeat takes " + std::to_string(extent) + " counts along the axis, not " +
+                               std::string(name(counts.dtype())) + " of shape " + counts.shape().str());
   }
   const Array each = broadcast_to(astype(counts, int64, here()), {extent}, here());
   const Array ends = cumulative_sum(each, {}, here()), negative = any(less(each, 0), {}, {}, here());
@@ -100,7 +100,7 @@ Array repeated(const Array& x, const Array& counts, std::optional<int> axis) {
     const Unlocked unlocked;
     return std::pair(item(negative, where).to_double() != 0, item(total, where).as_int());
   }();
-  if (fails) raise(PyExc_ValueError, "repeat has a negative count");
+  if (fails) refuse_value("repeat", "repeat has a negative count");
   const Array places = searchsorted(ends, arange(size, int64, here()), {.side = Side::Right}, here());
   return take(rows, places, along, Bounds::Error, here());
 }

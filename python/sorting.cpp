@@ -20,7 +20,7 @@ nb::object named_tuple(nb::module_& m, const char* name, const char* fields) {
 }
 
 Side side_named(std::string_view side) {
-  if (side != "left" && side != "right") raise(PyExc_ValueError, "side is left or right");
+  if (side != "left" && side != "right") refuse_value("searchsorted", "side is left or right");
   return side == "left" ? Side::Left : Side::Right;
 }
 
@@ -39,7 +39,7 @@ QuantileMethod method_named(std::string_view method) {
   };
   for (const auto& [name, value] : kMethods)
     if (name == method) return value;
-  raise(PyExc_ValueError, "there is no method " + std::string(method) + " of quantiles");
+  refuse_value("quantile", "there is no method " + std::string(method) + " of quantiles");
 }
 
 /// The array, flattened where no axis is named, and the axis.

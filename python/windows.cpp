@@ -28,14 +28,14 @@ Pad pad_named(std::string_view mode) {
   if (mode == "reflect") return Pad::Reflect;
   if (mode == "symmetric") return Pad::Symmetric;
   if (mode == "wrap") return Pad::Wrap;
-  raise(PyExc_ValueError, "mode is constant, edge, reflect, symmetric or wrap");
+  refuse_value("pad", "mode is constant, edge, reflect, symmetric or wrap");
 }
 
 Convolution convolution_named(std::string_view mode) {
   if (mode == "full") return Convolution::Full;
   if (mode == "same") return Convolution::Same;
   if (mode == "valid") return Convolution::Valid;
-  raise(PyExc_ValueError, "mode is full, same or valid");
+  refuse_value("convolve", "mode is full, same or valid");
 }
 
 Scalar filling(nb::handle value) {

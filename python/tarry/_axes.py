@@ -27,7 +27,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, x: Any, *args: Any, 
     x = _tarry.moveaxis(_tarry.asarray(x), axis, -1)
     rows = _tarry.reshape(x, (-1, x.shape[-1]))
     if rows.shape[0] == 0:
-        raise _tarry.InvalidShape("apply_along_axis: there is no vector to apply the function to")
+        raise _tarry._wrong("InvalidShape", "apply_along_axis", "there is no vector to apply the function to")
     made = _tarry.stack([_tarry.asarray(func1d(rows[i], *args, **kwargs)) for i in range(rows.shape[0])])
     place = axis if axis >= 0 else axis + x.ndim
     own = made.ndim - 1
@@ -58,7 +58,7 @@ def triu_indices_from(x: Any, k: int = 0) -> tuple[Array, ...]:
 def _triangle(x: Any, holds: Callable[[Array, Array], Array]) -> tuple[Array, ...]:
     x = _tarry.asarray(x)
     if x.ndim != 2:
-        raise _tarry.InvalidShape(f"indices of a triangle: a matrix is wanted, not {x.shape}")
+        raise _tarry._wrong("InvalidShape", "indices of a triangle", f"a matrix is wanted, not {x.shape}")
     return _tarry.nonzero(holds(_tarry.arange(x.shape[0])[:, None], _tarry.arange(x.shape[1])))
 
 
@@ -66,7 +66,7 @@ def diag_indices_from(x: Any) -> tuple[Array, ...]:
     """The places of the diagonal of an array all of whose axes have one extent."""
     x = _tarry.asarray(x)
     if x.ndim < 2 or _builtins.any(extent != x.shape[0] for extent in x.shape):
-        raise _tarry.InvalidShape(f"diag_indices_from: two axes or more of one extent are wanted, not {x.shape}")
+        raise _tarry._wrong("InvalidShape", "diag_indices_from", f"two axes or more of one extent are wanted, not {x.shape}")
     return (_tarry.arange(x.shape[0]),) * x.ndim
 
 
@@ -102,7 +102,7 @@ def trim_zeros(x: Any, trim: str = "fb") -> Array:
 
 def _bits(name: str, bitorder: str) -> list[int]:
     if bitorder not in ("big", "little"):
-        raise _tarry.InvalidValue(f"{name}: bitorder is 'big' or 'little', not {bitorder!r}")
+        raise _tarry._wrong("InvalidValue", name, f"bitorder is 'big' or 'little', not {bitorder!r}")
     return list(range(7, -1, -1) if bitorder == "big" else range(8))
 
 
@@ -126,7 +126,7 @@ def unpackbits(x: Any, axis: int | None = None, count: int | None = None, bitord
     where it is negative. Shapes: n elements give 8 n."""
     x = _tarry.asarray(x)
     if x.dtype != _tarry.uint8:
-        raise _tarry.InvalidDtype(f"unpackbits: bits are of uint8, not of {x.dtype}")
+        raise _tarry._wrong("InvalidDtype", "unpackbits", f"bits are of uint8, not of {x.dtype}")
     x = _tarry.moveaxis(_tarry.reshape(x, -1) if axis is None else x, axis or 0, -1)
     bits = _tarry.bitwise_right_shift(x[..., None], _tarry.asarray(_bits("unpackbits", bitorder), dtype=_tarry.uint8)) & 1
     made = _tarry.reshape(bits, (*x.shape[:-1], 8 * x.shape[-1]))

@@ -3,6 +3,8 @@
 from collections import Counter
 from html import escape
 
+from . import _tarry
+
 
 def _rows(rows, heads=()):
     """A table whose first column names the rows, or with a line of heads."""
@@ -44,9 +46,13 @@ def _work(title, work):
 def _of_array(self):
     """The array as a notebook shows it: its values where they are computed, otherwise how it came about."""
     facts = [("shape", self.shape), ("dtype", self.dtype), ("bytes", _number(self.nbytes)), ("device", self.device)]
-    if self.is_evaluated:
+    if not self.is_evaluated:
+        state, _, origin = repr(self).partition("), ")[2].removesuffix(")").partition(": ")
+        return _rows([*facts, (state, origin)])
+    try:
         return _rows(facts) + _text(str(self))
-    return _rows([*facts, ("lazy", repr(self).partition("lazy: ")[2].removesuffix(")"))])
+    except _tarry.Error as error:
+        return _rows([*facts, ("failed", error)])
 
 
 def _of_plan(self):

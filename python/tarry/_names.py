@@ -109,7 +109,7 @@ def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Ar
     extent = x.shape[axis]
     if isinstance(sections, int):
         if sections <= 0:
-            raise ValueError("an array is split into one part or more")
+            raise _tarry._wrong("InvalidValue", "array_split", "an array is split into one part or more")
         short, longer = divmod(extent, sections)
         ends = [short * i + _builtins.min(i, longer) for i in range(sections + 1)]
     else:
@@ -122,7 +122,7 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Array]:
     """As array_split, of equal lengths where a number of parts is asked for. ValueError where they are not."""
     x = _tarry.asarray(x)
     if isinstance(sections, int) and sections > 0 and x.shape[axis] % sections:
-        raise ValueError(f"axis {axis} of shape {x.shape} is not split into {sections} equal parts; see array_split")
+        raise _tarry._wrong("InvalidShape", "split", f"axis {axis} of shape {x.shape} has no {sections} equal parts; see array_split")
     return array_split(x, sections, axis)
 
 
@@ -191,7 +191,7 @@ def diag(x: Any, k: int = 0) -> Array:
     if x.ndim == 2:
         return _tarry.diagonal(x, k)
     if x.ndim != 1:
-        raise ValueError(f"diag takes a vector or a matrix, not shape {x.shape}")
+        raise _tarry._wrong("InvalidShape", "diag", f"takes a vector or a matrix, not shape {x.shape}")
     n, far = x.shape[0], abs(k)
     made = _tarry.zeros((n + far, n + far), dtype=x.dtype)
     at = _tarry.arange(n)
@@ -221,7 +221,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     places = [obj] if isinstance(obj, int) else [int(at) for at in obj]
     extent, front = x.shape[axis], (slice(None),) * axis
     if any(not -extent <= at <= extent for at in places):
-        raise IndexError(f"insert has no place {obj} in axis {axis} of shape {x.shape}")
+        raise _tarry._wrong("OutOfRange", "insert", f"there is no place {obj} in axis {axis} of shape {x.shape}")
     places = [at + extent if at < 0 else at for at in places]
     new = _tarry.astype(_tarry.asarray(values), x.dtype)
     if single and new.ndim:  # all of them before the one place
@@ -340,7 +340,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     for each in whole:
         for i, extent in enumerate(reversed(each), 1):
             if extent != 1 and made[-i] not in (1, extent):
-                raise ValueError(f"shapes {', '.join(map(str, whole))} do not broadcast")
+                raise _tarry._wrong("InvalidShape", "broadcast_shapes", f"shapes {', '.join(map(str, whole))} do not broadcast")
             made[-i] = made[-i] if extent == 1 else extent
     return tuple(made)
 
@@ -414,7 +414,7 @@ def place(x: Array, mask: Any, values: Any) -> None:
 def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Array:
     """Of each element the choice of the first condition that is true, else the default."""
     if len(conditions) != len(choices) or not conditions:
-        raise ValueError(f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}")
+        raise _tarry._wrong("InvalidValue", "select", f"takes as many choices as conditions, not {len(choices)} and {len(conditions)}")
     made = default
     for condition, choice in zip(reversed(conditions), reversed(choices)):
         made = _tarry.where(condition, choice, made)
@@ -484,7 +484,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     """Places that order the elements by the last key, equal ones by the one before it, and so on."""
     columns = list(_tarry.unstack(keys) if isinstance(keys, Array) else map(_tarry.asarray, keys))
     if not columns:
-        raise ValueError("lexsort takes one key or more")
+        raise _tarry._wrong("InvalidValue", "lexsort", "takes one key or more")
     order = _tarry.argsort(columns[0], axis=axis)
     for column in columns[1:]:
         then = _tarry.argsort(_tarry.take_along_axis(column, order, axis=axis), axis=axis)

@@ -89,7 +89,7 @@ def ldexp(x: Any, exponent: Any) -> Array:
     """x * 2**exponent. Floats; exponents are integers."""
     x, exponent = _tarry.asarray(x), _tarry.asarray(exponent)
     if exponent.dtype.kind not in "iu":
-        raise TypeError(f"ldexp takes integers as exponents, not {exponent.dtype}")
+        raise _tarry._wrong("InvalidDtype", "ldexp", f"takes integers as exponents, not {exponent.dtype}")
     # Two factors: an exponent that brings a subnormal number into range is none of a power by itself.
     half = _tarry.astype(exponent, _tarry.int64) >> 1
     rest = _tarry.astype(exponent, _tarry.int64) - half
@@ -135,7 +135,7 @@ def gcd(x: Any, y: Any) -> Array:
     """The greatest common divisors of integers, not negative. Algorithm: Euclid's, each element until it ends."""
     x, y = _tarry.broadcast_arrays(_tarry.asarray(x), _tarry.asarray(y))
     if x.dtype.kind not in "iu" or y.dtype.kind not in "iu":
-        raise TypeError(f"gcd takes integers, not {x.dtype} and {y.dtype}")
+        raise _tarry._wrong("InvalidDtype", "gcd", f"takes integers, not {x.dtype} and {y.dtype}")
     common = _tarry.result_type(x, y)
     start = tuple(_tarry.abs(_tarry.astype(each, common)) for each in (x, y))
     return while_loop(lambda s: s[1] != 0, lambda s: (s[1], _tarry.remainder(s[0], s[1])), start)[0]
@@ -152,7 +152,7 @@ def bitwise_count(x: Any) -> Array:
     """How many bits of the absolute values of integers are set, as uint8."""
     x = _tarry.asarray(x)
     if x.dtype.kind not in "iu":
-        raise TypeError(f"bitwise_count takes integers, not {x.dtype}")
+        raise _tarry._wrong("InvalidDtype", "bitwise_count", f"takes integers, not {x.dtype}")
     word = _tarry.astype(_tarry.abs(x), _tarry.uint64)
     word = word - ((word >> 1) & 0x5555555555555555)
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)

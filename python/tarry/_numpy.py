@@ -127,8 +127,11 @@ def _values(nest):
 
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs, by the function of the same meaning."""
-    for i in range(len(out or ())):
-        refuse_nameless_of_numpy(out[i], ufunc.__name__, "out of a ufunc", self is out[i])
+    if isinstance(out, tuple):
+        for i in range(len(out)):
+            refuse_nameless_of_numpy(out[i], ufunc.__name__, "out of a ufunc", self is out[i])
+    elif out is not None:  # as others than NumPy hand it on
+        out = (out,)
     if not _is_known(ufunc):
         return _written(out, _of_others(ufunc, method, inputs, kwargs))
     name = ufunc.__name__
@@ -205,7 +208,8 @@ def _array_function(self, func, types, args, kwargs):
         made = _masked(function, args[0], args[1:], arguments, where, initial) if args else None
         return func(*_values(args), **_values(kwargs)) if made is None else made
     except (TypeError, ValueError) as error:
-        if isinstance(error, _tarry.Error) and type(error) is not _tarry.InvalidValue or name in _CHANGES:
+        theirs = not isinstance(error, _tarry.Error) or type(error) is _tarry.InvalidValue
+        if name in _CHANGES or not (theirs or "there is no dtype" in str(error)):
             raise
         refused = error
     try:
@@ -282,7 +286,11 @@ def _array(self, dtype=None, copy=None):
 
     if self.dtype is _tarry.bfloat16:
         raise TypeError("NumPy has no bfloat16; convert with astype first")
-    values = numpy.asarray(memoryview(self), dtype=dtype)
+    values = numpy.asarray(memoryview(self))
+    if dtype is not None and values.dtype != dtype:
+        if copy is False:
+            raise _tarry._wrong("InvalidDtype", "__array__", f"{self.dtype} as {numpy.dtype(dtype)} takes a copy, and copy is False")
+        return values.astype(dtype)
     return values.copy() if copy else values
 
 

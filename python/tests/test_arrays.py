@@ -1,6 +1,7 @@
 """Arrays: operators, indices, values, text."""
 import copy
 import pickle
+import sys
 import weakref
 
 import numpy as np
@@ -108,6 +109,99 @@ def test_text_says_how_a_lazy_array_came_about_and_shows_the_values_of_others():
     y = x + 1
     assert repr(y).startswith("Array(float32, (2,), lazy: add at test_arrays.py:")
     assert not y.is_evaluated
+
+
+def test_an_array_that_could_not_be_evaluated_says_so():
+    wrong = ta.arange(5.0)[ta.asarray([99])]
+    with pytest.raises(IndexError):
+        ta.evaluate(wrong)
+        wrong.tolist()
+    assert repr(wrong).startswith("Array(float32, (1,), failed: [index] index 99 at (0,)")
+    assert "failed" in wrong._repr_html_() and "index 99" in wrong._repr_html_()
+    with pytest.raises(IndexError):
+        str(wrong)
+
+
+def test_text_of_an_array_without_elements_tells_its_shape():
+    for shape in ((2, 0), (0, 2, 3)):
+        assert repr(ta.zeros(shape).evaluate()) == f"Array([], shape={shape}, dtype=float32)"
+    assert repr(ta.zeros(0).evaluate()) == "Array([], dtype=float32)"
+
+
+def test_the_size_of_an_array_is_that_of_its_elements_where_they_are_computed():
+    x, lazy = ta.zeros(1000).evaluate(), ta.zeros(1000) + 1
+    assert sys.getsizeof(x) - sys.getsizeof(lazy) == x.nbytes == 4000
+
+
+LARGE, FEW = 2**64, -2**70
+
+
+@pytest.mark.parametrize("call", [
+    "x < LARGE", "x <= FEW", "x == LARGE", "x != FEW", "LARGE > x", "FEW >= x", "LARGE in x", "m.less(x, LARGE)",
+    "m.equal(FEW, x)", "m.clip(x, 0, LARGE)", "m.clip(x, FEW, 2)", "np.less(x, LARGE)", "m.array_equal(x, LARGE)",
+])
+def test_integers_of_more_than_64_bits_are_compared_exactly_and_are_no_bounds(call):
+    names = {"LARGE": LARGE, "FEW": FEW, "np": np}
+    for a in (np.array([-2**63, 0, 2**63 - 1]), np.array([2**64 - 1, 0, 1], dtype=np.uint64), np.array([1.5, -np.inf, 2e30])):
+        theirs = a if a.dtype.kind == "f" or "clip" not in call else a.astype(object)
+        ours = eval(call, {"x": ta.asarray(a), "m": ta, **names})
+        np.testing.assert_array_equal(np.asarray(ours), np.asarray(eval(call, {"x": theirs, "m": np, **names})).astype(
+            np.asarray(ours).dtype))
+
+
+def test_integers_of_more_than_64_bits_are_floats_beside_floats():
+    a = np.array([1.5, -2.0, 2e30])
+    for call in ("x + LARGE", "FEW * x", "m.where(x > 0, x, LARGE)", "m.maximum(x, LARGE)", "x / LARGE",
+                 "m.full(2, LARGE, dtype=float)", "m.asarray([LARGE], dtype=float)"):
+        ours = eval(call, {"x": ta.asarray(a), "m": ta, "LARGE": LARGE, "FEW": FEW})
+        np.testing.assert_array_equal(ours, eval(call, {"x": a, "m": np, "LARGE": LARGE, "FEW": FEW}))
+    x = ta.asarray(a)
+    x[0] = LARGE
+    x += LARGE
+    assert x[0].item() == 2.0 * LARGE and ta.linspace(0, LARGE, 2)[1].item() == LARGE
+    x.fill(FEW)
+    assert x.tolist() == [float(FEW)] * 3
+
+
+@pytest.mark.parametrize("call, op", [
+    ("i + LARGE", "add"), ("LARGE - i", "subtract"), ("i % LARGE", "remainder"), ("divmod(i, LARGE)", "divmod"),
+    ("i.__iadd__(LARGE)", "add"), ("i.__setitem__(0, LARGE)", "set"), ("i.fill(LARGE)", "fill"),
+    ("ta.where(i > 0, i, LARGE)", "where"), ("ta.maximum(i, LARGE)", "maximum"), ("ta.ones(2) + 10**400", "add"),
+])
+def test_integers_of_more_than_64_bits_do_not_fit_integers(call, op):
+    with pytest.raises(ta.InvalidValue, match=rf"^\[{op}\] .* does not fit .*<string>:1"):
+        eval(call, {"i": ta.arange(3), "ta": ta, "LARGE": LARGE})
+    for made in (lambda: ta.asarray(LARGE), lambda: ta.asarray([LARGE]), lambda: ta.full(2, LARGE)):
+        with pytest.raises(OverflowError, match="holds the number 18446744073709551616.*test_arrays.py"):
+            made()
+
+
+def test_names_that_are_none_are_told_with_those_there_are():
+    x = ta.ones(2)
+    for call in (lambda: ta.zeros(2, device="gpu"), lambda: x.to_device("gpu"), lambda: ta.Scope(device="gpu")):
+        with pytest.raises(ta.InvalidValue, match="no device 'gpu'; there are 'cpu', 'cuda'.*test_arrays.py"):
+            call()
+    for call in (lambda: ta.zeros(2, dtype="float31"), lambda: x.astype("float31"), lambda: ta.dtype("float31"),
+                 lambda: ta.sum(x, dtype="float31"), lambda: ta.asarray([1], dtype="float31")):
+        with pytest.raises(ta.InvalidDtype, match="no dtype 'float31'; there are bool, int8,.*test_arrays.py"):
+            call()
+    with pytest.raises(TypeError, match="no dtype dtype.*complex128"):
+        ta.zeros(2, dtype=np.dtype(complex))
+    assert np.sum(x, dtype=complex).dtype == complex and np.zeros_like(x, dtype=complex).dtype == complex
+
+
+def test_messages_name_options_as_python_does():
+    with pytest.raises(ta.InvalidValue, match=r"pass axis=\.\.\."):
+        ta.cumulative_sum(ta.ones((2, 2)))
+    with pytest.raises(ta.InvalidValue, match=r"pass length=\.\.\."):
+        ta.scan(lambda c, x: (c, c), ta.zeros(2))
+
+
+def test_memory_without_a_copy_has_the_dtype_of_the_array():
+    x = ta.ones(2)
+    assert x.__array__(dtype=np.float32, copy=False).dtype == np.float32 and x.__array__(float).dtype == float
+    with pytest.raises(ValueError, match="takes a copy"):
+        x.__array__(dtype=float, copy=False)
 
 
 def test_numbers_are_formatted():
