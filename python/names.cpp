@@ -42,7 +42,7 @@ constexpr const char* kSame[][2] = {
 };
 
 /// As the operator divmod, which NumPy's arrays come here by.
-nb::tuple quotient(Value a, Value b) {
+nb::object quotient(Value a, Value b) {
   convert_both(a, b, "divmod");
   if (a.converted() == nullptr && b.converted() == nullptr) a.array();
   const Operand l = a.operand(here()), r = b.operand(here());

@@ -46,8 +46,9 @@ constexpr Large large_of(Binary f) {
 template <Binary F>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
+    static constexpr const char* kName = name_of(F);
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!convert_both(x, y, name_of(F), large_of(F))) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y, kName, large_of(F))) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     return wrap(F(x.operand(where), y.operand(where)));
   });
