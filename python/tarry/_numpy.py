@@ -14,6 +14,8 @@ _FILES = ("save", "load")  # which NumPy does for files of any kind
 # Functions that change the array that they are given: those of ours that give the changed one, and the others.
 _REPLACED = ("put", "put_along_axis")
 _CHANGES = (*_REPLACED, "copyto", "fill_diagonal", "place", "putmask")
+_PARAMETERS = {"dst": "to", "src": "x", "arr": "x", "a": "x", "ind": "indices", "v": "values", "vals": "values",
+               "val": "value"}  # of these functions
 # Arguments that say what already holds.
 _IDLE = {"casting": ("same_kind",), "order": ("K", "C", "A", None), "subok": (True,), "copy": (None, True),
          "UPLO": ("L",)}
@@ -83,9 +85,9 @@ def _arguments(kwargs):
 
 
 def _taken_out(kwargs, *names):
-    """The arguments of these names, None for those that are not given, which kwargs has no more."""
+    """The arguments of these names, which kwargs has no more; None for those that are not given, and for all places."""
     values = [kwargs.pop(name, None) for name in names]
-    return [value if _is_given(value) else None for value in values]
+    return [value if _is_given(value) and value is not True else None for value in values]
 
 
 def _masked(function, x, others, arguments, where, initial):
@@ -144,7 +146,6 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     function = _ours(known) if known else None
     given = dict(kwargs)
     where, initial = _taken_out(given, "where", "initial")
-    where = None if where is True else where
     arguments = _arguments(given)
     if function is None or arguments is None or method == "__call__" and where is not None and out is None:
         return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs)
@@ -184,6 +185,12 @@ def _array_function(self, func, types, args, kwargs):
     name, out = func.__name__, kwargs.get("out")
     if name in _CHANGES and args:
         refuse_nameless_of_numpy(args[0], name, "function", self is args[0])
+    elif name in _CHANGES:
+        first = next(iter(kwargs))
+        refuse_nameless_of_numpy(kwargs[first], name, "function", self is kwargs[first])
+        args, kwargs = (kwargs[first],), {key: value for key, value in kwargs.items() if key != first}
+    if name in _CHANGES:
+        kwargs = {_PARAMETERS.get(key, key): value for key, value in kwargs.items()}
     if out is not None:
         refuse_nameless_of_numpy(out, name, "out", self is out)
         others = {key: value for key, value in kwargs.items() if key != "out"}
@@ -222,6 +229,8 @@ def _array_function(self, func, types, args, kwargs):
 
 def at(name):
     """What numpy.add.at is for a ufunc: joins values with the elements at places, in place."""
+    if name not in _JOINS:
+        raise _tarry._wrong("InvalidValue", f"{name}.at", "values are joined by add, multiply, minimum or maximum")
     how = _JOINS[name]
 
     def join(x, indices, value):

@@ -46,6 +46,13 @@ def test_scipy_computes_on_lazy_arrays(module, call, numbers):
     alike(got, call(scipy, a, p))
 
 
+def test_scipy_estimates_spectra_by_numpys_functions():
+    signal = pytest.importorskip("scipy.signal")
+    a = np.random.default_rng(1).normal(size=512)
+    for estimate in (signal.welch, signal.periodogram):
+        alike(estimate(ta.asarray(a))[1], estimate(a)[1])
+
+
 def test_scikit_learn_measures(numbers):
     metrics = pytest.importorskip("sklearn.metrics")
     from sklearn import config_context

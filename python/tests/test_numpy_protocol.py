@@ -66,7 +66,7 @@ def test_reductions_and_ufuncs_go_where_a_mask_is_true(call):
     "np.var(x, where=m)", "np.std(x, axis=0, where=m)", "np.nanmax(x, where=m, initial=0)", "np.max(x[:0], initial=3)",
     "np.pad(x, 1, mode='mean')", "np.pad(x, 1, mode='linear_ramp')", "np.pad(x, 1, constant_values=(1, 2))",
     "np.pad(x, 1, constant_values=((1, 2), (3, 4)))", "np.histogram(x, bins='auto')", "np.linspace(x[0], x[1], 3)",
-    "np.median(x, axis=(0, 1))", "np.gradient(x, edge_order=2)", "np.quantile(x, 0.5, axis=(0, 1))",
+    "np.median(x, axis=(0, 1))", "np.sum(x, where=np.True_)", "np.exp(x, where=True)", "np.gradient(x, edge_order=2)", "np.quantile(x, 0.5, axis=(0, 1))",
 ])
 def test_arguments_that_ours_do_not_take_are_left_to_numpy(call):
     check(call)
@@ -130,6 +130,21 @@ def test_the_same_change_of_an_array_with_a_name_is_none(change):
         exec(change, {"np": np, "ta": ta, "z": z, "a": a, "rng": rng})
 
     local(np, ta, ta.asarray(A[:, :3]), A[:, :3], ta.random.default_rng(1))
+
+
+def test_arrays_to_change_may_go_by_name():
+    ours, theirs = ta.asarray(A), A.copy()
+    for x in (ours, theirs):
+        np.copyto(dst=x, src=7.0, where=M)
+        np.put(a=x, ind=[0, 5], v=[1.0, 2.0])
+        np.place(arr=x, mask=M, vals=[3.0, 4.0])
+        np.putmask(x, mask=M & (A > 9), values=[5.0])
+        np.fill_diagonal(a=x, val=6.0)
+    same(ours, theirs)
+    with pytest.raises(ta.InvalidArgument, match="has no name"):
+        np.copyto(dst=ours[1:], src=7.0)
+    with pytest.raises(ta.InvalidValue, match="joined by add"):
+        np.subtract.at(ours, [0], 1.0)
 
 
 def test_an_output_without_a_name_is_given_back():
