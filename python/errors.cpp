@@ -40,18 +40,6 @@ bool is(const Error& e) {
   return dynamic_cast<const Kind*>(&e) != nullptr;
 }
 
-/// The message with options as Python writes them: axis=... for {.axis = ...}.
-std::string message_of(const Error& e) {
-  constexpr std::string_view kBegin = "{.", kEnd = " = ...}";
-  std::string text = e.what();
-  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
-    const std::size_t end = text.find(kEnd, at);
-    if (end == std::string::npos) break;
-    text.replace(end, kEnd.size(), "=...").erase(at, kBegin.size());
-  }
-  return text;
-}
-
 PyObject* exception_of(const Error& e) {
   if (is<OutOfRange>(e)) return out_of_range;
   if (is<InvalidShape>(e)) return invalid_shape;
@@ -61,6 +49,18 @@ PyObject* exception_of(const Error& e) {
 }
 
 }  // namespace
+
+std::string in_python(std::string text) {
+  constexpr std::string_view kBegin = "{.", kEnd = " = ...}", kScope = "tarry::Scope{tarry::Budget{...}}";
+  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
+    const std::size_t end = text.find(kEnd, at);
+    if (end == std::string::npos) break;
+    text.replace(end, kEnd.size(), "=...").erase(at, kBegin.size());
+  }
+  if (const std::size_t at = text.find(kScope); at != std::string::npos)
+    text.replace(at, kScope.size(), "tarry.Scope(budget=...)");
+  return text;
+}
 
 void raise(PyObject* type, const std::string& message) {
   PyErr_SetString(type, message.c_str());
@@ -86,7 +86,7 @@ void set_error() noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const Error& e) {
-    PyErr_SetString(exception_of(e), message_of(e).c_str());
+    PyErr_SetString(exception_of(e), in_python(e.what()).c_str());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
@@ -130,7 +130,7 @@ void bind_errors(nb::module_& m) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) {
-      PyErr_SetString(exception_of(e), message_of(e).c_str());
+      PyErr_SetString(exception_of(e), in_python(e.what()).c_str());
     }
   });
 }

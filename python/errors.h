@@ -10,6 +10,9 @@ namespace tarry::python {
 
 namespace nb = nanobind;
 
+/// A message with options as Python writes them: axis=... for {.axis = ...}.
+std::string in_python(std::string text);
+
 /// Raises an exception of Python.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
 

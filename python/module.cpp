@@ -2,8 +2,11 @@
 #include "python/module.h"
 
 #include <tarry/dynamic.h>
+#include <tarry/log.h>
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "python/errors.h"
@@ -28,6 +31,13 @@ std::vector<std::string> package_folders() {
   return folders;
 }
 
+/// Prints a line of the log as it is printed where nobody asks for it, in the words of Python.
+void print_log(void*, tarry::LogLevel level, std::string_view message) {
+  constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
+  const std::string text = tarry::python::in_python(std::string(message));
+  std::fprintf(stderr, "[tarry] %s: %s\n", kLevels[static_cast<std::size_t>(level)], text.c_str());
+}
+
 }  // namespace
 
 NB_MODULE(_tarry, m) {
@@ -35,6 +45,7 @@ NB_MODULE(_tarry, m) {
   nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
   tarry::search_packages(package_folders());
   tarry::python::watch_end();
+  tarry::set_log_callback(&print_log);
   m.def("_set_of_type", &set_of_type, nanobind::arg("type"), nanobind::arg("name"), nanobind::arg("value"));
   tarry::python::bind_errors(m);
   tarry::python::bind_dtypes(m);

@@ -3,14 +3,19 @@
 from . import _tarry
 
 
-def _leaves(tree):
+_DEEPEST = 200
+
+
+def _leaves(tree, depth=0):
     """The arrays of nested tuples, lists and dicts, in order."""
     if tree is None:
         return []
+    if depth > _DEEPEST:
+        raise _tarry._wrong("InvalidValue", "loop", f"lists are nested more than {_DEEPEST} deep; one that contains itself is so")
     if isinstance(tree, dict):
-        return [leaf for key in sorted(tree) for leaf in _leaves(tree[key])]
+        return [leaf for key in sorted(tree) for leaf in _leaves(tree[key], depth + 1)]
     if isinstance(tree, (tuple, list)):
-        return [leaf for part in tree for leaf in _leaves(part)]
+        return [leaf for part in tree for leaf in _leaves(part, depth + 1)]
     return [tree if isinstance(tree, _tarry.Array) else _tarry.asarray(tree)]
 
 

@@ -151,7 +151,7 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs)
     if method == "__call__" and ("dtype" in arguments or name.startswith("logical_")):  # which take any dtype there
         dtype = arguments.pop("dtype", _tarry.bool)
-        inputs = [_tarry.astype(x, dtype) if isinstance(x, _tarry.Array) else x for x in inputs]
+        inputs = [_tarry.astype(_tarry.asarray(x), dtype) if hasattr(x, "dtype") else x for x in inputs]
     if method != "__call__":
         arguments.setdefault("axis", 0)
     if method == "reduce" and (where is not None or initial is not None):

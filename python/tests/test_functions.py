@@ -90,7 +90,8 @@ def test_lists_that_contain_themselves_are_errors():
     for call in (lambda: ta.function(lambda z: x)(own), lambda: ta.function(lambda z: x)(deep),
                  lambda: ta.function(lambda z: x)(table), lambda: ta.function(lambda z: own)(x),
                  lambda: ta.evaluate(own), lambda: ta.plan(mixed), lambda: ta.evaluate(deep), lambda: ta.asarray(mixed),
-                 lambda: ta.asarray(own), lambda: ta.concat(mixed)):
+                 lambda: ta.asarray(own), lambda: ta.concat(mixed), lambda: ta.scan(lambda c, at: (c, at), own, x),
+                 lambda: ta.while_loop(lambda s: s < 1, lambda s: own, x)):
         with pytest.raises(ValueError, match="nested more than"):
             call()
 

@@ -56,7 +56,7 @@ def test_a_quotient_and_remainder_take_numpys_arrays_on_either_side(call):
     "np.prod(x, 0, where=m)", "np.max(x, where=x < 3, initial=-1)", "np.min(x, axis=0, where=m, initial=7.5)",
     "np.nanmean(np.where(x > 9, np.nan, x), where=m)", "np.nansum(x, where=m)",
     "np.sum(x, initial=3)", "np.max(x, axis=1, initial=5.0)", "np.sum(a, where=m)", "np.add.reduce(x, where=m)",
-    "np.exp(x, where=m, out=x)", "np.exp(a, where=m, out=np.zeros_like(x))", "np.sum(m, where=m)",
+    "np.logical_and(a, x)", "np.logical_or(x, a)", "np.exp(x, where=m, out=x)", "np.exp(a, where=m, out=np.zeros_like(x))", "np.sum(m, where=m)",
 ])
 def test_reductions_and_ufuncs_go_where_a_mask_is_true(call):
     assert isinstance(check(call), ta.Array)

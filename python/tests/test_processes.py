@@ -92,6 +92,15 @@ def test_an_exception_that_ends_the_process_is_all_that_it_says():
     assert code == 1 and out == "" and errors.splitlines()[-1].startswith("tarry.InvalidShape: ")
 
 
+def test_warnings_are_in_the_words_of_python():
+    code, out, errors = run("import tarry as ta\n"
+                            "with ta.Scope(budget=20):\n"
+                            "    x, y = ta.ones(4), ta.ones(3)\n"
+                            "    for _ in range(100): x, y = x + 1, y * x[0]")
+    assert (code, out) == (0, "") and errors.startswith("[tarry] warning: 20 operations")
+    assert errors.endswith("allow more with tarry.Scope(budget=...)\n")
+
+
 def test_importing_needs_neither_numpy_nor_a_device():
     assert run("import sys, tarry; print('numpy' in sys.modules)") == (0, "False\n", "")
 
