@@ -221,7 +221,7 @@ class Function {
     const std::vector<nb::object> stand_ins = objects(arrays);
     std::vector<nb::object> drawing;
     for (const Part& p : structure)
-      if (p.kind == Part::Kind::Generator) drawing.push_back(of_type(p.object, generators[drawing.size()]));
+      if (p.kind == Part::Kind::Generator) drawing.push_back(generator_object(p.object, generators[drawing.size()]));
     Nest nest(structure, stand_ins, drawing);
     const nb::object positional = nest.next(), named = nest.next();
     const nb::object result = nb::steal(PyObject_Call(function_.ptr(), positional.ptr(), named.ptr()));
@@ -231,14 +231,6 @@ class Function {
     Flat results{Flat::Of::Results};
     results.add(result);
     return {std::move(results.arrays), shared(std::move(results.structure))};
-  }
-
-  /// The generator as an object of its type, which may be one of Python.
-  static nb::object of_type(nb::handle type, const Generator& g) {
-    nb::object made = nb::inst_alloc(type);
-    new (nb::inst_ptr<Generator>(made)) Generator(g);
-    nb::inst_mark_ready(made);
-    return made;
   }
 
   nb::callable function_;

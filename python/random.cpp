@@ -2,7 +2,9 @@
 #include "python/module.h"
 #include "python/values.h"
 
+#include <new>
 #include <string>
+#include <utility>
 
 namespace tarry::python {
 namespace {
@@ -18,6 +20,13 @@ Scalar whole(nb::handle o) {
 
 }  // namespace
 
+nb::object generator_object(nb::handle type, const Generator& g) {
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<Generator>(made)) Generator(g);
+  nb::inst_mark_ready(made);
+  return made;
+}
+
 void bind_random(nb::module_& m) {
   nb::module_ r = m.def_submodule("random", "Random arrays: a generator's draws are computed where they are used.");
   nb::class_<Generator>(r, "Generator",
@@ -30,10 +39,11 @@ void bind_random(nb::module_& m) {
       .def_prop_ro("draws", [](const Generator& g) { return g.draws(here()); })
       .def(
           "fork",
-          [](Generator& g, std::optional<std::uint64_t> number) {
-            return number ? static_cast<const Generator&>(g).fork(*number) : g.fork();
+          [](nb::handle self, std::optional<std::uint64_t> number) {
+            Generator& g = *nb::inst_ptr<Generator>(self);
+            return generator_object(self.type(), number ? std::as_const(g).fork(*number) : g.fork());
           },
-          "number"_a = nb::none(), document("fork"))
+          "number"_a = nb::none(), nb::sig("def fork(self, number: int | None = None) -> Generator"), document("fork"))
       .def(
           "bits", [](Generator& g, const Shape& shape, Dtype dtype) { return random::bits(g, shape, dtype, here()); },
           "shape"_a, nb::kw_only(), "dtype"_a = "uint32", document("bits"))
@@ -95,7 +105,9 @@ void bind_random(nb::module_& m) {
            [](const Generator& g) {
              return "tarry.random.Generator(" + std::to_string(g.key()) + ", draws=" + std::to_string(g.draws()) + ")";
            })
-      .def("__copy__", [](const Generator& g) { return g; })
+      .def(
+          "__copy__", [](nb::handle self) { return generator_object(self.type(), *nb::inst_ptr<Generator>(self)); },
+          nb::sig("def __copy__(self) -> Generator"))
       .def("__reduce__",
            [r](const Generator& g) { return nb::make_tuple(r.attr("Generator"), nb::make_tuple(g.key(), g.draws())); })
       .def("__eq__", [](const Generator& a, const Generator& b) { return a == b; });

@@ -98,6 +98,9 @@ std::optional<Dtype> dtype_from(PyObject* o);
 std::optional<Device> device_from(PyObject* o);
 nb::object device_object(Device device);
 
+/// A generator as an object of a type, which may be one of Python.
+nb::object generator_object(nb::handle type, const random::Generator& g);
+
 /// How a caster finds what users name.
 template <class T>
 struct Named;

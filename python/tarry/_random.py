@@ -249,13 +249,9 @@ class NumPyGenerator(Generator):
         places = _tarry.searchsorted(ends, ends[-1] * super().uniform(shape, dtype=ends.dtype), side="right")
         return _tarry.take(rows, places, axis=0, mode="clip")
 
-    def fork(self, number: int | None = None) -> "NumPyGenerator":
-        """A generator of its own stream: the next one, or that of the number."""
-        made = super().fork(number)
-        return type(self)(made.key, made.draws)
+    if TYPE_CHECKING:  # of the type of its object
 
-    def __copy__(self) -> "NumPyGenerator":
-        return type(self)(self.key, self.draws)
+        def fork(self, number: int | None = None) -> "NumPyGenerator": ...
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.key, self.draws)
@@ -277,7 +273,9 @@ def _key(seed: Any) -> int | None:
     return int.from_bytes(blake2b(repr(numbers).encode(), digest_size=8).digest(), "little")
 
 
-def default_rng(seed: Any = None) -> Generator:
+def default_rng(seed: Any = None) -> NumPyGenerator:
     """A generator of that seed, whose draws are called as those of numpy.random's; of a seed that nobody knows without
-    one. A seed is an integer, several, or a SeedSequence of NumPy; a generator is given back."""
-    return seed if isinstance(seed, Generator) else NumPyGenerator(_key(seed))
+    one. A seed is an integer, several, or a SeedSequence of NumPy; a generator of this kind is given back."""
+    if isinstance(seed, NumPyGenerator):
+        return seed
+    return NumPyGenerator(seed.key, seed.draws) if isinstance(seed, Generator) else NumPyGenerator(_key(seed))

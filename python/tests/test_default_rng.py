@@ -119,6 +119,7 @@ def test_seeds_are_integers_several_or_a_sequence_of_numpy():
     assert ta.random.default_rng(np.int64(7)) == ta.random.default_rng(7) == ta.random.Generator(7)
     rng = ta.random.default_rng(1)
     assert ta.random.default_rng(rng) is rng
+    assert ta.random.default_rng(ta.random.Generator(3, 2)).normal(size=2).shape == (2,)
     for wrong in (-1, [1, -2], []):
         with pytest.raises(ta.InvalidValue, match="not negative.*test_default_rng.py"):
             ta.random.default_rng(wrong)

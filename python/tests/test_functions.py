@@ -1,5 +1,6 @@
 """Functions that are traced once for each structure, and then replayed."""
 import collections
+import copy
 import functools
 import gc
 import inspect
@@ -127,6 +128,14 @@ def test_generators_keep_their_type():
     replayed, direct, plain = ta.random.default_rng(5), ta.random.default_rng(5), ta.random.Generator(5)
     assert all(same(f(replayed, x), draw(direct, x)) for _ in range(3))
     assert f.traces == 1 and replayed.draws == direct.draws == 6
+
+    def of_a_copy(rng):
+        return copy.copy(rng).normal(size=3) + rng.normal(size=3)
+
+    assert same(ta.function(of_a_copy)(replayed), of_a_copy(direct))
+    assert type(direct.fork(2)) is type(direct.fork()) is type(copy.copy(direct)) is type(direct)
+    with pytest.raises(ValueError, match="fork it outside"):
+        ta.function(lambda rng: rng.fork().normal(size=3))(direct)
     with pytest.raises(TypeError, match="size"):
         f(plain, x)
     with pytest.raises(ValueError, match="pass the generator as an argument"):
