@@ -51,6 +51,7 @@ def test_scopes_may_end_in_another_order_than_they_began():
     wide.close()
     assert ta.zeros(1).dtype is ta.float32
     again.close()
+    assert ta.zeros(1).dtype is ta.float32
     relaxed.close()
     assert ta.zeros(1).dtype is ta.float32
 
