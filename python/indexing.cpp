@@ -19,7 +19,9 @@ namespace {
 template <class T>
 std::int64_t first_outside(const T* elements, std::int64_t size, std::int64_t extent) {
   const auto inside = [extent](T at) { return std::cmp_less(at, extent) && std::cmp_greater_equal(at, -extent); };
-  return std::find_if_not(elements, elements + size, inside) - elements;
+  bool all = true;
+  for (std::int64_t i = 0; i < size; ++i) all &= inside(elements[i]);  // many at a time, as a search is not
+  return all ? size : std::find_if_not(elements, elements + size, inside) - elements;
 }
 
 std::int64_t first_outside(const Array& indices, std::int64_t extent) {
