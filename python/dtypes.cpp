@@ -53,11 +53,12 @@ std::optional<Dtype> numpy_dtype(nb::handle o) {
   return {};
 }
 
-bool is_kind(Dtype dtype, nb::handle kind) {
+bool is_kind(Dtype dtype, nb::handle kind, int depth = 0) {
+  if (depth > kDeepest) refuse_depth("isdtype");
   if (PyUnicode_Check(kind.ptr())) return isdtype(dtype, nb::cast<std::string_view>(kind), here());
   if (PyTuple_Check(kind.ptr())) {
     for (const nb::handle each : nb::cast<nb::tuple>(kind))
-      if (is_kind(dtype, each)) return true;
+      if (is_kind(dtype, each, depth + 1)) return true;
     return false;
   }
   const std::optional<Dtype> other = dtype_from(kind.ptr());

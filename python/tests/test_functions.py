@@ -81,17 +81,17 @@ def test_a_function_keeps_one_structure_or_more():
 
 
 def test_lists_that_contain_themselves_are_errors():
-    own, deep, mixed, table = [], [], [ta.ones(1)], {}
+    own, deep, kinds, mixed, table = [], [], (), [ta.ones(1)], {}
     own.append(own)
     mixed.append(mixed)
     table["a"] = table
     for _ in range(100_000):
-        deep = [deep]
+        deep, kinds = [deep], (kinds,)
     x = ta.ones(1)
     for call in (lambda: ta.function(lambda z: x)(own), lambda: ta.function(lambda z: x)(deep),
                  lambda: ta.function(lambda z: x)(table), lambda: ta.function(lambda z: own)(x),
                  lambda: ta.evaluate(own), lambda: ta.plan(mixed), lambda: ta.evaluate(deep), lambda: ta.asarray(mixed),
-                 lambda: ta.asarray(own), lambda: ta.concat(mixed), lambda: ta.scan(lambda c, at: (c, at), own, x),
+                 lambda: ta.asarray(own), lambda: ta.concat(mixed), lambda: ta.isdtype(ta.int8, kinds), lambda: ta.scan(lambda c, at: (c, at), own, x),
                  lambda: ta.while_loop(lambda s: s < 1, lambda s: own, x)):
         with pytest.raises(ValueError, match="nested more than"):
             call()
