@@ -63,6 +63,9 @@ class Key {
   [[nodiscard]] const Array* mask() const {
     return indices_.size() == 1 && is_mask(indices_[0]) ? &indices_[0].array() : nullptr;
   }
+  [[nodiscard]] bool has_ellipsis() const {
+    return std::ranges::count(indices_, Index::Kind::Ellipsis, &Index::kind) > 0;
+  }
   /// True where masks of no axes stand among other indices: each of them is an index into a new axis.
   [[nodiscard]] bool grows() const { return !grown_.empty(); }
   /// x with these axes.
@@ -245,7 +248,7 @@ Operand value_for(Value& v, const Array& x) {
 Array shortened(const Array& value, int ndim) {
   const Shape shape = value.shape();
   std::vector<std::int64_t> extents(shape.begin(), shape.end());
-  while (static_cast<int>(extents.size()) > std::max(ndim, 1) && extents.front() == 1) extents.erase(extents.begin());
+  while (static_cast<int>(extents.size()) > ndim && extents.front() == 1) extents.erase(extents.begin());
   return reshape(value, Shape(std::move(extents)), here());
 }
 
@@ -268,7 +271,8 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         const Array* const mask = k.mask();
         const int axes = given.array() == nullptr ? 0 : given.array()->ndim();
         const int place = k.ndim(x.ndim());
-        const bool longer = mask == nullptr && axes > place && place > 0;
+        const bool partial = mask == nullptr ? place > 0 || k.has_ellipsis() : mask->ndim() < x.ndim();
+        const bool longer = partial && axes > place;
         const Array shorter = longer ? shortened(*given.array(), place) : Array();
         const Operand operand = longer ? Operand(shorter, where) : given;
         if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {

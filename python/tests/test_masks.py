@@ -85,7 +85,8 @@ def test_empty_lists_tuples_and_masks_of_no_axes_are_numpys(key):
 
 
 @pytest.mark.parametrize("key, shape", [("0", (1, 1, 1, 4)), ("0, 1", (1, 1, 4)), ("()", (1, 2, 3, 4)), ("...", (1, 1, 3, 1)),
-                                        ("[0, 1], 1:", (1, 1, 2, 4)), ("None, [0]", (1, 1, 1, 1, 3, 4))])
+                                        ("[0, 1], 1:", (1, 1, 2, 4)), ("0, 0, 0, ...", (1, 1)), ("[True, False]", (1, 1, 3, 4)),
+                                        ("True", (1, 1, 2, 3, 4)), ("None, [0]", (1, 1, 1, 1, 3, 4))])
 def test_a_value_that_is_assigned_may_have_axes_of_one_element_in_front(key, shape):
     a, value = np.zeros((2, 3, 4)), np.random.default_rng(1).random(shape)
     x = ta.asarray(a)
