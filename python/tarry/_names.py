@@ -390,7 +390,8 @@ def vecmat(v: Any, x: Any) -> Array:
 def copyto(to: Array, x: Any, where: Any = True) -> None:
     """Puts x, broadcast, into `to` itself, where the condition holds."""
     _refuse_nameless(to, "copyto")
-    to[...] = _tarry.where(where, _tarry.astype(_tarry.asarray(x), to.dtype), to)
+    value = x if isinstance(x, (int, float)) else _tarry.astype(_tarry.asarray(x), to.dtype)
+    to[...] = _tarry.where(where, value, to)
 
 
 def putmask(x: Array, mask: Any, values: Any) -> None:

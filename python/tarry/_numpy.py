@@ -20,7 +20,7 @@ _PARAMETERS = {"dst": "to", "src": "x", "arr": "x", "a": "x", "ind": "indices", 
 _IDLE = {"casting": ("same_kind",), "order": ("K", "C", "A", None), "subok": (True,), "copy": (None, True),
          "UPLO": ("L",)}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
-# What stands for the elements that a mask leaves out, and how a reduction goes on from an initial value.
+# Values for the elements that a mask leaves out, and how a reduction goes on from an initial value.
 _LEFT_OUT = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "any": False, "all": True}
 _GOES_ON = {"sum": "add", "nansum": "add", "prod": "multiply", "nanprod": "multiply", "max": "maximum",
             "min": "minimum"}

@@ -147,6 +147,17 @@ def test_arrays_to_change_may_go_by_name():
         np.subtract.at(ours, [0], 1.0)
 
 
+def test_a_number_is_copied_where_the_dtype_holds_it():
+    x, b = ta.zeros(2, dtype=ta.float64), ta.zeros(2, dtype=ta.uint8)
+    ta.copyto(x, 2**64)
+    ta.copyto(b, 255)
+    assert x.tolist() == [2.0**64] * 2 and b.tolist() == [255, 255]
+    for number, kind in ((300, ta.InvalidValue), (2**64, ta.InvalidValue), (0.5, ta.InvalidDtype)):
+        with pytest.raises(kind):
+            np.copyto(b, number)
+    assert b.tolist() == [255, 255]
+
+
 def test_an_output_without_a_name_is_given_back():
     x = ta.asarray(A)
     made = np.divide(1.0, x, out=np.zeros_like(x), where=x != 0)
