@@ -16,7 +16,7 @@ namespace {
 /// Fewer lanes than this have little to do at a time: what is dear is computed behind the loop, for all levels at once.
 constexpr std::int64_t kManyLanes = 256;
 constexpr int kMostCost = 8;
-constexpr std::size_t kMostOperands = 8;  // arrays that a loop reads besides, for all ops together
+constexpr std::size_t kMostBeside = 8;  // arrays that a loop reads besides, for all ops together
 
 /// Loops along any axis but the last, or along the last one: what these read and store is turned on its way, so that a
 /// further array costs more than a kernel of its own.
@@ -142,7 +142,7 @@ class BehindLoops {
           load.operands.push_back(from);
       }
     }
-    const std::size_t most = along_ == Along::Rows ? 0 : kMostOperands;
+    const std::size_t most = along_ == Along::Rows ? 0 : kMostBeside;
     for (NodeId& loop : loop_) {
       if (loop == kNoId) continue;
       const Load& load = loads[loop];

@@ -56,6 +56,19 @@ class Lanes {
     const Edge along = graph::coordinate(detail::edge(xs[0], op_, where_), count, 0, -axis_, where_);
     return detail::wrap(graph::mapped(graph::Op::Equal, along, level, where_));
   }
+  /// Throws unless `initial` broadcasts to the lanes.
+  void check_initial(const Array& initial) const {
+    std::vector<Edge> all{detail::edge(initial, op_, where_)};
+    for (const Array& x : xs) {
+      const Edge e = detail::edge(x, op_, where_);
+      all.push_back(graph::part_at(e, axis_ + e.node()->rank, 0, where_));
+    }
+    const Dims lanes = graph::broadcast_shape(op_, std::span(all).subspan(1), where_);
+    if (graph::broadcast_shape(op_, all, where_) != lanes)
+      TARRY_THROW(InvalidShape, std::string(op_), where_,
+                  fmt::format("initial is {}, and there are {} lanes", graph::Typed(all[0]).str(),
+                              graph::to_string(lanes.span())));
+  }
   [[nodiscard]] LoopOptions options(bool reverse = false) const { return {axis_, reverse, {}}; }
 
   Arrays xs;
@@ -137,6 +150,7 @@ TARRY_OR_OUT_OF_MEMORY("pentadiagonal_solve", where)
 
 Array linear_recurrence(const Array& a, const Array& b, const RecurrenceOptions& options, Where where) try {
   const Lanes lanes("linear_recurrence", {&a, &b}, options.axis, where);
+  if (options.initial.is_defined()) lanes.check_initial(options.initial);
   const Array start = options.initial.is_defined() ? astype(options.initial, lanes.dtype, where) : lanes.number(0);
   return scan(
              Arrays{start}, lanes.xs,

@@ -105,6 +105,7 @@ class PlanMaker {
     const auto disabled = [&](std::string_view pass) {
       if (pass == "unroll" && target_.is_cuda()) return true;
       if (pass == "unroll_stacks" && (!target_.is_cuda() || switches_.disabled("unroll"))) return true;
+      if (pass == "behind_row_loops" && (!target_.is_cuda() || switches_.disabled("behind_loops"))) return true;
       if (pass == "split" && (split == Split::Never || !switches_.fusion)) return true;
       return switches_.disabled(pass);
     };

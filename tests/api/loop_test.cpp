@@ -414,7 +414,8 @@ TEST_CASE("scan: what is made of its ys, level by level, is made in its kernel a
     const Setting apart("TARRY_DISABLE", "fusion,behind_loops");
     check_same(together, made());
   };
-  on_every_device([&](ta::Device) {
+  on_every_device([&](ta::Device device) {
+    const int in_rows = device == ta::cpu ? 2 : 1;
     const ta::Array x = noise({40, 300}, 1), u = noise({40, 300}, 2), row = noise({300}, 3), column = noise({40, 1}, 4);
     ta::evaluate(x, u, row, column);
     const auto ys = [&](const ta::Array& of, int axis, bool reverse = false) {
@@ -431,8 +432,16 @@ TEST_CASE("scan: what is made of its ys, level by level, is made in its kernel a
           return Arrays{y, ta::sin(y) + u, y * y};
         },
         1);
-    check([&] { return Arrays{ta::where(ys(x, 1) > 0.0, u, row)}; }, 2);  // of 40 lanes: too few for what is dear
-    check([&] { return Arrays{ys(x, 1) + 1.0}; }, 1);
+    check([&] { return Arrays{ta::exp(ys(ta::matrix_transpose(x), 1))}; }, in_rows);
+    check([&] { return Arrays{ta::exp(ys(x, 1))}; }, 2);  // of 40 lanes: too few for what is dear
+    check([&] { return Arrays{ys(x, 1) + 1.0}; }, in_rows);
+    check([&] { return Arrays{ys(x, 1) + u}; }, 2);  // another array to turn
+    check(
+        [&] {
+          const ta::Array y = ys(x, 1);
+          return Arrays{y, y + 1.0};
+        },
+        2);
     check([&] { return Arrays{ys(x, 0) * column}; }, 2);  // has the axis of levels, with one place
     check(
         [&] {

@@ -152,6 +152,10 @@ void add_call_rows(ErrorRows& rows) {
 void add_solve_rows(ErrorRows& rows) {
   rows.wrong<InvalidShape>("tridiagonal_solve", {"float32 (3,) and float32 (4,)", "extents along the axis"},
                            [] { (void)tridiagonal_solve(zeros({4}), zeros({4}), zeros({3}), zeros({4})); });
+  rows.wrong<InvalidShape>("linear_recurrence", {"(2,)", "(4,)"},
+                           [] { (void)linear_recurrence(zeros({4, 3}), zeros({4, 3}), {.initial = zeros({2})}); });
+  rows.wrong<InvalidShape>("linear_recurrence", {"initial is float32 (2, 4)", "(4,) lanes"},
+                           [] { (void)linear_recurrence(zeros({4, 3}), zeros({4, 3}), {.initial = zeros({2, 4})}); });
   rows.wrong<OutOfRange>("linear_recurrence", {"axis 1", "(3,)"},
                          [] { (void)linear_recurrence(zeros({3}), zeros({3}), {.axis = 1}); });
   rows.wrong<InvalidValue>("ewma", {"alpha is 1.5"}, [] { (void)ewma(zeros({3}), 1.5); });
