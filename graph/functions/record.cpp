@@ -25,6 +25,7 @@ using ExprKind = Expr::Kind;
 struct Exit {
   Edge mask;  ///< of the elements; none: no element
   std::vector<Value> values;
+  bool all = false;  ///< every element of the path has left, and this way
   [[nodiscard]] bool any() const { return static_cast<bool>(mask); }
 };
 enum Leave : std::uint8_t { kReturn, kBreak, kContinue };
@@ -200,8 +201,9 @@ class FunctionRecorder {
     if (exit.any())
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = chosen_or(exit.mask, exit.values[i], values[i]);
     exit.values = std::move(values);
-    const Edge rest = gone ? ops_.neither(gone) : ops_.yes();
-    exit.mask = exit.any() ? ops_.either(exit.mask, rest) : rest;
+    exit.all = !gone || (exit.any() && gone.node() == exit.mask.node());
+    const Edge rest = exit.all ? ops_.yes() : ops_.neither(gone);
+    exit.mask = exit.any() && !exit.all ? ops_.either(exit.mask, rest) : rest;
     path.ended = true;
   }
   /// Elements that have left; none where no element has.
@@ -231,13 +233,15 @@ class FunctionRecorder {
     Path yes = path, no = path;
     statements(s.body, yes);
     statements(s.otherwise, no);
-    path = joined(condition, std::move(yes), std::move(no));
+    path = joined(condition, path, std::move(yes), std::move(no));
   }
 
-  [[nodiscard]] Path joined(const Edge& condition, Path yes, Path no) const {
+  /// Two paths that part at `before`.
+  [[nodiscard]] Path joined(const Edge& condition, const Path& before, Path yes, Path no) const {
     Path out;
     out.ended = yes.ended && no.ended;
-    for (std::size_t i = 0; i < yes.exits.size(); ++i) out.exits[i] = joined(condition, yes.exits[i], no.exits[i]);
+    for (std::size_t i = 0; i < yes.exits.size(); ++i)
+      out.exits[i] = joined(condition, before.exits[i], yes.exits[i], no.exits[i]);
     if (yes.ended || no.ended) {
       out.variables = std::move((yes.ended ? no : yes).variables);
       return out;
@@ -247,18 +251,29 @@ class FunctionRecorder {
       out.variables[i].value = chosen_or(condition, out.variables[i].value, no.variables[i].value);
     return out;
   }
-  [[nodiscard]] Exit joined(const Edge& condition, const Exit& yes, const Exit& no) const {
+  [[nodiscard]] Edge joined_mask(const Edge& condition, const Exit& yes, const Exit& no) const {
+    if (yes.all && no.all) return ops_.yes();
+    if (yes.all) return no.any() ? ops_.either(condition, no.mask) : condition;
+    const Edge otherwise = no.any() && (no.all || !yes.any()) ? ops_.neither(condition) : Edge();
+    if (no.all) return yes.any() ? ops_.either(otherwise, yes.mask) : otherwise;
+    if (yes.any() && no.any()) return chosen_or(condition, yes.mask, no.mask);
+    return yes.any() ? ops_.both(condition, yes.mask) : ops_.both(otherwise, no.mask);
+  }
+  [[nodiscard]] Exit joined(const Edge& condition, const Exit& before, const Exit& yes, const Exit& no) const {
     if (!yes.any() && !no.any()) return {};
     Exit out;
-    if (yes.any() && no.any())
-      out.mask = chosen_or(condition, yes.mask, no.mask);
-    else
-      out.mask = yes.any() ? ops_.both(condition, yes.mask) : ops_.both(ops_.neither(condition), no.mask);
-    if (!yes.any() || !no.any())
-      out.values = yes.any() ? yes.values : no.values;
-    else
+    out.mask = joined_mask(condition, yes, no);
+    out.all = yes.all && no.all;
+    // A path on which no other element left has the values of before, and so has the other one where it has values.
+    const auto is_as_before = [&](const Exit& e) { return !e.any() || e.mask.node() == before.mask.node(); };
+    if (is_as_before(no)) {
+      out.values = yes.values;
+    } else if (is_as_before(yes)) {
+      out.values = no.values;
+    } else {
       for (std::size_t i = 0; i < yes.values.size(); ++i)
         out.values.push_back(chosen_or(condition, yes.values[i], no.values[i]));
+    }
     return out;
   }
 
