@@ -133,6 +133,69 @@ TEST_CASE("function: paths that part meet again, and may end early", "[function]
   });
 }
 
+TEST_CASE("function: returns from within branches of branches, and in loops behind them", "[function]") {
+  const auto reference = [](int x, int y) {
+    if (x > 0) {
+      if (y > 0) return 1;
+      x = x - 5;
+    } else {
+      if (y < -1) return 2;
+      if (y > 1) {
+        if (x > -2) return 3;
+        return 4;
+      }
+      y = y + x;
+    }
+    if (x + y > 0) return 5;
+    if (x < y) x = y;
+    for (int i = 0; i < 4; i = i + 1) {
+      if (x == y + i) return 6 + i;
+      if (y == -3) break;
+      if (x < -4) {
+        if (y == 0) return 70;
+        continue;
+      }
+      x = x - 1;
+    }
+    if (x > -3) return x * 10 + y;
+    return x * 100 - y;
+  };
+  const ta::function f("branches", "(int x, int y)", R"(
+    if (x > 0) {
+      if (y > 0) return 1;
+      x = x - 5;
+    } else {
+      if (y < -1) return 2;
+      if (y > 1) {
+        if (x > -2) return 3;
+        return 4;
+      }
+      y = y + x;
+    }
+    if (x + y > 0) return 5;
+    if (x < y) x = y;
+    for (int i = 0; i < 4; i = i + 1) {
+      if (x == y + i) return 6 + i;
+      if (y == -3) break;
+      if (x < -4) {
+        if (y == 0) return 70;
+        continue;
+      }
+      x = x - 1;
+    }
+    if (x > -3) return x * 10 + y;
+    return x * 100 - y;
+  )");
+  std::vector<int> xs, ys, expected;
+  for (int x = -9; x <= 9; ++x)
+    for (int y = -9; y <= 9; ++y) {
+      xs.push_back(x);
+      ys.push_back(y);
+      expected.push_back(reference(x, y));
+    }
+  in_every_way([&] { CHECK(f(ta::asarray(xs), ta::asarray(ys)).to_vector<int>() == expected); });
+}
+
 TEST_CASE("function: what is returned on all paths has one type", "[function]") {
   check_function<float, float>(ta::function("f", "(float x)", "if (x > 3) return 1; if (x > 0) return 0.5; return x;"),
                                [](float x) { return x > 3   ? 1.0f
