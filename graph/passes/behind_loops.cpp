@@ -137,8 +137,8 @@ class BehindLoops {
       load.lanes = g_.count(id) / std::max<std::int64_t>(1, g_.shape(loop_[id])[0]);
       for (int i = 0; i < node(id).n_inputs; ++i) {
         const NodeId from = node(id).inputs[i].node;
-        if (loop_of(from) != loop_[id] && !is_number(from) &&
-            std::ranges::find(load.operands, from) == load.operands.end())
+        const bool is_own = loop_of(from) == loop_[id] && !(along_ == Along::Rows && is_stack(from) && is_stored(from));
+        if (!is_own && !is_number(from) && std::ranges::find(load.operands, from) == load.operands.end())
           load.operands.push_back(from);
       }
     }
