@@ -39,8 +39,7 @@ class BehindLoops {
   [[nodiscard]] Graph run() {
     find();
     if (!any_) return g_;
-    const std::vector<GraphEdge> none(g_.nodes.size());
-    values_ = none;
+    values_.resize(g_.nodes.size());
     NodeId id = 0;
     return Rewriter(g_).run([&](Rewriter& r, const GraphNode& n) { return rewritten(r, n, id++); });
   }
@@ -102,9 +101,14 @@ class BehindLoops {
 
   /// Ops that end in results that are asked for, of loops that have time for them.
   void find() {
-    if (std::ranges::none_of(g_.nodes, [](const GraphNode& n) { return n.op == Op::LoopStack; })) return;
     for (NodeId id = 0; id < g_.nodes.size(); ++id) loop_[id] = fitting(id);
+    keep_what_ends();
     leave_out_of_busy_loops();
+    keep_what_ends();
+    any_ = std::ranges::any_of(loop_, [](NodeId l) { return l != kNoId; });
+  }
+
+  void keep_what_ends() {
     for (bool changed = true; changed;) {
       changed = false;
       for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
@@ -115,7 +119,6 @@ class BehindLoops {
         changed = true;
       }
     }
-    any_ = std::ranges::any_of(loop_, [](NodeId l) { return l != kNoId; });
   }
 
   /// True for a stack that is stored, whatever is computed in its loop.
@@ -205,9 +208,14 @@ class BehindLoops {
   std::map<std::pair<NodeId, NodeId>, GraphEdge> elements_;
 };
 
+Graph rewritten(const Graph& g, Along along) {
+  const bool some = std::ranges::any_of(g.nodes, [](const GraphNode& n) { return n.op == Op::LoopStack; });
+  return some ? BehindLoops(g, along).run() : g;
+}
+
 }  // namespace
 
-Graph behind_loops(const Graph& g) { return BehindLoops(g, Along::Columns).run(); }
-Graph behind_row_loops(const Graph& g) { return BehindLoops(g, Along::Rows).run(); }
+Graph behind_loops(const Graph& g) { return rewritten(g, Along::Columns); }
+Graph behind_row_loops(const Graph& g) { return rewritten(g, Along::Rows); }
 
 }  // namespace tarry::graph
