@@ -1,6 +1,8 @@
 // TextValues: C's conversions, and the operations behind its operators and functions.
 #include "graph/functions/values.h"
 
+#include <tarry/ops.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -21,6 +23,23 @@ Dtype wider(Dtype a, Dtype b) {
 }
 
 Dtype promoted_dtype(Dtype d) { return !is_floating(d) && itemsize(d) < 4 ? int32 : d; }
+
+struct Composed {
+  std::string_view name;
+  int arity;
+  Array (*of)(std::span<const Array> x, Where where);
+};
+constexpr Composed kComposed[] = {
+    {"cbrt", 1, [](std::span<const Array> x, Where w) { return tarry::cbrt(x[0], w); }},
+    {"clip", 3,
+     [](std::span<const Array> x, Where w) { return tarry::clip(x[0], Operand(x[1], w), Operand(x[2], w), w); }},
+    {"deg2rad", 1, [](std::span<const Array> x, Where w) { return tarry::deg2rad(x[0], w); }},
+    {"exp2", 1, [](std::span<const Array> x, Where w) { return tarry::exp2(x[0], w); }},
+    {"fmod", 2, [](std::span<const Array> x, Where w) { return tarry::fmod(Operand(x[0], w), Operand(x[1], w)); }},
+    {"heaviside", 2,
+     [](std::span<const Array> x, Where w) { return tarry::heaviside(Operand(x[0], w), Operand(x[1], w)); }},
+    {"rad2deg", 1, [](std::span<const Array> x, Where w) { return tarry::rad2deg(x[0], w); }},
+    {"sinc", 1, [](std::span<const Array> x, Where w) { return tarry::sinc(x[0], w); }}};
 
 struct Alias {
   std::string_view name;
@@ -149,10 +168,14 @@ std::optional<TextValues::Callee> TextValues::find(std::string_view name) {
     return Callee{Kind::LeastNumber, {}, 2, name.ends_with('f') ? std::optional(float32) : std::nullopt};
   if (name == "fmax" || name == "fmaxf")
     return Callee{Kind::MostNumber, {}, 2, name.ends_with('f') ? std::optional(float32) : std::nullopt};
-  if (const auto op = operation(name)) return Callee{Kind::Map, *op, info(*op).arity, {}};
+  const auto known = [](std::string_view called, std::optional<Dtype> exact) -> std::optional<Callee> {
+    if (const auto op = operation(called)) return Callee{Kind::Map, *op, info(*op).arity, exact};
+    const auto* const c = std::ranges::find(kComposed, called, &Composed::name);
+    return c == std::end(kComposed) ? std::nullopt : std::optional(Callee{Kind::Composed, {}, c->arity, exact, c->of});
+  };
+  if (const auto found = known(name, {})) return found;
   if (name.empty() || name.back() != 'f') return std::nullopt;
-  const auto op = operation(name.substr(0, name.size() - 1));
-  return op ? std::optional(Callee{Kind::Map, *op, info(*op).arity, float32}) : std::nullopt;
+  return known(name.substr(0, name.size() - 1), float32);
 }
 
 std::optional<TextValues::Value> TextValues::call(const Callee& f, const std::vector<Value>& args) const {
@@ -180,6 +203,11 @@ std::optional<TextValues::Value> TextValues::call(const Callee& f, const std::ve
   for (const Value& v : args) arguments.push_back({as(v, d), 0});
   if (f.kind == Callee::Kind::Map && rounds && !is_floating(d)) return Value{arguments[0].edge, std::nullopt};
   if (f.kind == Callee::Kind::Map) return Value{record_map(f.op, arguments, where_, called_), std::nullopt};
+  if (f.kind == Callee::Kind::Composed) {
+    std::vector<Array> arrays;
+    for (const Argument& x : arguments) arrays.push_back(detail::wrap(x.edge));
+    return Value{detail::defined_edge(f.composed(arrays, where_), called_, where_), std::nullopt};
+  }
   const Edge &a = arguments[0].edge, &b = arguments[1].edge;
   const Op least = f.kind == Callee::Kind::LeastNumber ? Op::Minimum : Op::Maximum;
   const Edge one = chosen_of(mapped(Op::Isnan, b, where_), a, mapped(least, a, b, where_, called_));

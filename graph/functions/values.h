@@ -54,12 +54,13 @@ class TextValues {
   [[nodiscard]] Edge no() const { return record_scalar(false, bool_, called_, where_); }
 
   struct Callee {
-    enum class Kind : std::uint8_t { Map, Number, Select, LeastNumber, MostNumber } kind = Kind::Map;
+    enum class Kind : std::uint8_t { Map, Composed, Select, LeastNumber, MostNumber } kind = Kind::Map;
     Op op{};
     int arity = 1;
-    std::optional<Dtype> exact;  ///< of sinf and the like
+    std::optional<Dtype> exact = {};  ///< of sinf and the like
+    Array (*composed)(std::span<const Array> x, Where where) = nullptr;
   };
-  /// The function of a name: an elementwise operation of Tarry, or its name in C.
+  /// The function of a name: an elementwise operation of Tarry, a composition of some, or its name in C.
   [[nodiscard]] static std::optional<Callee> find(std::string_view name);
   [[nodiscard]] std::optional<Value> call(const Callee& f, const std::vector<Value>& args) const;
 

@@ -295,6 +295,26 @@ TEST_CASE("function: do runs its body at least once", "[function][loop]") {
   });
 }
 
+TEST_CASE("function: compositions have the bits of the functions of their names", "[function]") {
+  in_every_way([] {
+    const ta::Array x = ta::linspace(-3.0, 3.0, 41), y = ta::flip(x) + 0.5;
+    const auto is = [&](const char* text, const ta::Array& expected) {
+      const ta::Array found = ta::function("f", "(double x, double y)", std::string("return ") + text + ";")(x, y);
+      INFO(text);
+      CHECK(ta::array_equal(found, expected, {.equal_nan = true}).item<bool>());
+    };
+    is("cbrt(x)", ta::cbrt(x));
+    is("clip(x, -1.0, y)", ta::clip(x, -1.0, y));
+    is("deg2rad(x)", ta::deg2rad(x));
+    is("exp2(x)", ta::exp2(x));
+    is("fmod(x, y)", ta::fmod(x, y));
+    is("heaviside(x, y)", ta::heaviside(x, y));
+    is("rad2deg(x)", ta::rad2deg(x));
+    is("sinc(x)", ta::sinc(x));
+    is("cbrtf(x)", ta::cbrt(ta::astype(x, ta::float32)));
+  });
+}
+
 TEST_CASE("function: fmin passes over NaN, min does not", "[function]") {
   const ta::Array x = ta::array({std::numeric_limits<double>::quiet_NaN(), 2.0});
   CHECK(ta::function("f", "(double x)", "return fmin(x, 3.0);")(x).to_vector<double>() == std::vector<double>{3, 2});
@@ -303,7 +323,7 @@ TEST_CASE("function: fmin passes over NaN, min does not", "[function]") {
 
 TEST_CASE("function: a mistake shows its line and the place in it", "[function][errors]") {
   CHECK(shows(mistake("(float x)", "float y = x;\nreturn y + z;"),
-              "'z' is not declared:\n  return y + z;\n             ^"));
+              "'z' is not declared (line 2):\n  return y + z;\n             ^"));
   CHECK(shows(mistake("(float x)", "return x +;"), "a value is expected here:\n  return x +;\n            ^"));
   CHECK(shows(mistake("(float x)", "return x"), "';' is expected here"));
   CHECK(shows(mistake("(float x)", "return nosuch(x);"), "there is no function 'nosuch'"));
@@ -322,6 +342,8 @@ TEST_CASE("function: nesting without end is refused", "[function][errors]") {
   const std::string deep(100'000, '(');
   CHECK(shows(mistake("(float x)", "return " + deep + "x;"), "nested too deeply"));
   CHECK(shows(mistake("(float x)", "return " + std::string(100'000, '!') + "x;"), "nested too deeply"));
+  CHECK(mistake("(float x)", "return " + deep + "x;").size() < 400);
+  CHECK(shows(mistake("(float x)", "return x + " + std::string(90, ' ') + "z;"), " z;\n"));
 }
 
 TEST_CASE("function: wrong arguments are named", "[function][errors]") {
