@@ -50,7 +50,7 @@ class BehindLoops {
     return node(id).op == Op::LoopStack && (node(level_[id]).payload & kCombines) == 0;
   }
   [[nodiscard]] bool is_number(NodeId id) const { return node(id).op == Op::Scalar; }
-  /// The stack whose place an op takes: of the loop that comes last.
+  /// The loop that makes a stack, or in which an op is computed.
   [[nodiscard]] NodeId loop_of(NodeId id) const { return is_stack(id) ? level_[id] : loop_[id]; }
   [[nodiscard]] std::uint32_t axis_of(NodeId id) const { return is_stack(id) ? node(id).payload : axes_.at(id); }
 
@@ -108,16 +108,20 @@ class BehindLoops {
     any_ = std::ranges::any_of(loop_, [](NodeId l) { return l != kNoId; });
   }
 
+  /// Leaves out what does not end in results, from the last op on, and then what reads it, from the first one on.
   void keep_what_ends() {
     for (bool changed = true; changed;) {
       changed = false;
-      for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
-        if (loop_[id] == kNoId) continue;
-        const bool ends = std::ranges::all_of(readers_[id], [&](NodeId r) { return loop_[r] == loop_[id]; });
-        if ((root_[id] || ends) && fitting(id) == loop_[id]) continue;
+      const auto keep = [&](NodeId id, auto holds) {
+        if (loop_[id] == kNoId || holds()) return;
         loop_[id] = kNoId;
         changed = true;
-      }
+      };
+      for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;)
+        keep(id, [&] {
+          return root_[id] || std::ranges::all_of(readers_[id], [&](NodeId r) { return loop_[r] == loop_[id]; });
+        });
+      for (NodeId id = 0; id < g_.nodes.size(); ++id) keep(id, [&] { return fitting(id) == loop_[id]; });
     }
   }
 
