@@ -133,59 +133,40 @@ TEST_CASE("function: paths that part meet again, and may end early", "[function]
   });
 }
 
+// clang-format off
+/// Statements of C, and of a text.
+#define BRANCHES \
+  if (x > 0) { \
+    if (y > 0) return 1; \
+    x = x - 5; \
+  } else { \
+    if (y < -1) return 2; \
+    if (y > 1) { \
+      if (x > -2) return 3; \
+      return 4; \
+    } \
+    y = y + x; \
+  } \
+  if (x + y > 0) return 5; \
+  if (x < y) x = y; \
+  for (int i = 0; i < 4; i = i + 1) { \
+    if (x == y + i) return 6 + i; \
+    if (y == -3) break; \
+    if (x < -4) { \
+      if (y == 0) return 70; \
+      continue; \
+    } \
+    x = x - 1; \
+  } \
+  if (x > -3) return x * 10 + y; \
+  return x * 100 - y;
+// clang-format on
+#define text_of(...) text_of_expanded(__VA_ARGS__)
+#define text_of_expanded(...) #__VA_ARGS__
+
 TEST_CASE("function: returns from within branches of branches, and in loops behind them", "[function]") {
-  const auto reference = [](int x, int y) {
-    if (x > 0) {
-      if (y > 0) return 1;
-      x = x - 5;
-    } else {
-      if (y < -1) return 2;
-      if (y > 1) {
-        if (x > -2) return 3;
-        return 4;
-      }
-      y = y + x;
-    }
-    if (x + y > 0) return 5;
-    if (x < y) x = y;
-    for (int i = 0; i < 4; i = i + 1) {
-      if (x == y + i) return 6 + i;
-      if (y == -3) break;
-      if (x < -4) {
-        if (y == 0) return 70;
-        continue;
-      }
-      x = x - 1;
-    }
-    if (x > -3) return x * 10 + y;
-    return x * 100 - y;
-  };
-  const ta::function f("branches", "(int x, int y)", R"(
-    if (x > 0) {
-      if (y > 0) return 1;
-      x = x - 5;
-    } else {
-      if (y < -1) return 2;
-      if (y > 1) {
-        if (x > -2) return 3;
-        return 4;
-      }
-      y = y + x;
-    }
-    if (x + y > 0) return 5;
-    if (x < y) x = y;
-    for (int i = 0; i < 4; i = i + 1) {
-      if (x == y + i) return 6 + i;
-      if (y == -3) break;
-      if (x < -4) {
-        if (y == 0) return 70;
-        continue;
-      }
-      x = x - 1;
-    }
-    if (x > -3) return x * 10 + y;
-    return x * 100 - y;
-  )");
+  const auto reference = [](int x, int y) { BRANCHES };
+  const ta::function f("branches", "(int x, int y)", text_of(BRANCHES));
   std::vector<int> xs, ys, expected;
   for (int x = -9; x <= 9; ++x)
     for (int y = -9; y <= 9; ++y) {
