@@ -4,8 +4,6 @@
 
 #include <tarry/type_info.h>
 
-#include <string_view>
-
 namespace tarry::python {
 namespace {
 
@@ -13,11 +11,9 @@ using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, Where);
 
 Array call(Unary f, Value& x) { return f(x.array(), here()); }
-Array call(Binary f, Value& a, Value& b, std::string_view name) {
+Array call(Binary f, Value& a, Value& b, const char* name) {
   const Where where = here();
-  const bool compares =
-      name == "equal" || name == "not_equal" || name.starts_with("less") || name.starts_with("greater");
-  convert_both(a, b, name.data(), compares ? Large::Compared : Large::Refused);
+  convert_both(a, b, name, large_of(name));
   return f(a.operand(where), b.operand(where));
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Binary = Array (*)(const Operand&, const Operand&);
 using Unary = Array (*)(const Array&, Where);
 
-/// Names for messages, and which are comparisons.
+/// Names for messages.
 constexpr std::pair<Binary, const char*> kNames[] = {{&add, "add"},
                                                      {&subtract, "subtract"},
                                                      {&multiply, "multiply"},
@@ -36,11 +36,6 @@ constexpr const char* name_of(Binary f) {
     if (function == f) return name;
   return "matmul";
 }
-constexpr Large large_of(Binary f) {
-  const bool compares =
-      f == &equal || f == &not_equal || f == &less || f == &less_equal || f == &greater || f == &greater_equal;
-  return compares ? Large::Compared : Large::Refused;
-}
 
 /// Also the reflected operator: Python calls the slot of either operand with both, in order.
 template <Binary F>
@@ -48,7 +43,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     static constexpr const char* kName = name_of(F);
     Value x{nb::handle(a)}, y{nb::handle(b)};
-    if (!convert_both(x, y, kName, large_of(F))) Py_RETURN_NOTIMPLEMENTED;
+    if (!convert_both(x, y, kName, large_of(kName))) Py_RETURN_NOTIMPLEMENTED;
     const Where where = here();
     return wrap(F(x.operand(where), y.operand(where)));
   });

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,10 @@ std::optional<Dtype> dtype_of_numbers(nb::handle o, Dtype floats);
 class Value;
 /// How an operation takes an integer of more than 64 bits beside an array of integers: comparisons know its side.
 enum class Large : std::uint8_t { Refused, Compared };
+constexpr Large large_of(std::string_view op) {
+  const bool compares = op == "equal" || op == "not_equal" || op.starts_with("less") || op.starts_with("greater");
+  return compares ? Large::Compared : Large::Refused;
+}
 /// Both operands of an operation, of which one may be a list beside an array. False where one is neither.
 bool convert_both(Value& a, Value& b, const char* op = "", Large large = Large::Refused);
 
