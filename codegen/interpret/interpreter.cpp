@@ -503,7 +503,7 @@ class Machine {
       return [this, r](const Part& a, const Part& b) { return reducers_[r].combine(a, b); };
     };
     std::vector<Scan<Part, decltype(combining(0))>> scans;
-    for (std::size_t r = 0; r < reducers_.size(); ++r) scans.emplace_back(Node::OfTree, combining(r));
+    for (std::size_t r = 0; r < reducers_.size(); ++r) scans.emplace_back(BlockNode::OfTree, combining(r));
     each_tile(row, [&](std::int64_t k, std::int64_t count) {
       for (std::size_t r = 0; r < reducers_.size(); ++r)
         scan_tile(
@@ -516,7 +516,7 @@ class Machine {
   void scan_states(const std::vector<std::int64_t>& row) {
     using State = std::vector<Cell>;
     const auto combining = [this](const State& a, const State& b) { return combine(a, b); };
-    Scan<State, decltype(combining)> scan(Node::OfRows, combining);
+    Scan<State, decltype(combining)> scan(BlockNode::OfRows, combining);
     each_tile(row, [&](std::int64_t, std::int64_t count) {
       const auto element = [&](std::int64_t t) {
         State s;

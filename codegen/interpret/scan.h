@@ -10,20 +10,20 @@
 namespace tarry::codegen {
 
 /// A block's node: that of tree R, or its rows from left to right, which keep the order of elements.
-enum class Node : std::uint8_t { OfTree, OfRows };
+enum class BlockNode : std::uint8_t { OfTree, OfRows };
 
 /// A scan whose elements come block by block. `combine` is what two neighbours give, the earlier one first.
 template <class State, class Combine>
 class Scan {
  public:
-  Scan(Node kind, Combine combine) : kind_(kind), combine_(std::move(combine)) {}
+  Scan(BlockNode kind, Combine combine) : kind_(kind), combine_(std::move(combine)) {}
 
   /// The next block, its elements in order: at most 128, of which fewer are there in the last block alone. Gives what
   /// all elements up to each combine to.
   std::vector<State> take(const std::vector<State>& x) {
     Maybe rows;
     std::vector<State> out = results(x, rows);
-    push(kind_ == Node::OfRows ? *rows : node(x));
+    push(kind_ == BlockNode::OfRows ? *rows : node(x));
     return out;
   }
 
@@ -86,7 +86,7 @@ class Scan {
     return out;
   }
 
-  Node kind_;
+  BlockNode kind_;
   Combine combine_;
   std::int64_t blocks_ = 0;
   std::vector<State> subtrees_;

@@ -86,20 +86,19 @@ ParameterBlock parameter_block(const KernelIr& ir, const KernelSource& source, c
 
 namespace {
 
-/// Floats of `exponents` binades on either side of 1 are divisors of tarry_divide_by.
-template <class Float, class Bits>
-std::uint64_t reciprocal_bits(std::uint64_t scalar, int exponents) {
+/// Floats from 1 / most to most are divisors of tarry_divide_by.
+template <class Bits, class Float>
+std::uint64_t reciprocal_bits(std::uint64_t scalar, Float most) {
   const auto x = std::bit_cast<Float>(static_cast<Bits>(scalar));
-  const Float least = std::ldexp(Float(1), -exponents), most = std::ldexp(Float(1), exponents);
-  const bool fits = std::abs(x) >= least && std::abs(x) <= most;
+  const bool fits = std::abs(x) >= 1 / most && std::abs(x) <= most;
   return std::bit_cast<Bits>(fits ? 1 / x : std::numeric_limits<Float>::quiet_NaN());
 }
 
 }  // namespace
 
 std::uint64_t reciprocal_word(Dtype dtype, std::uint64_t scalar) {
-  return dtype == Dtype::Float32 ? reciprocal_bits<float, std::uint32_t>(scalar, 40)
-                                 : reciprocal_bits<double, std::uint64_t>(scalar, 256);
+  return dtype == Dtype::Float32 ? reciprocal_bits<std::uint32_t>(scalar, 0x1p40F)
+                                 : reciprocal_bits<std::uint64_t>(scalar, 0x1p256);
 }
 
 std::vector<std::uint64_t> pack_parameters(const KernelIr& ir, const KernelSource& source, const KernelArgs& args,
