@@ -44,7 +44,7 @@ template <class T>
 std::array<T, 3> near_ties(std::mt19937_64& random, T b) {
   const int digits = std::numeric_limits<T>::digits;
   const int bits = 1 + static_cast<int>(random() % static_cast<unsigned>(digits));
-  const T odd = T(2 * (random() >> (65 - bits)) + 1);  // of so many bits, the last of them half a step of the results
+  const T odd = T((random() >> (64 - bits)) | 1);  // of so many bits, the last of them half a step of the results
   const T tie = std::ldexp(odd * b, std::numeric_limits<T>::min_exponent - 1 - digits);
   return {tie, std::nextafter(tie, T(0)), std::nextafter(tie, std::numeric_limits<T>::infinity())};
 }
