@@ -121,6 +121,8 @@ std::string_view to_string(IndexAttributes::Called called) {
     case IndexAttributes::Called::Put: return "put";
     case IndexAttributes::Called::PutAlongAxis: return "put_along_axis";
     case IndexAttributes::Called::Compress: return "compress";
+    case IndexAttributes::Called::Min: return "min";
+    case IndexAttributes::Called::Max: return "max";
     case IndexAttributes::Called::Mask: return "set";
     case IndexAttributes::Called::Index: break;
   }

@@ -118,6 +118,8 @@ struct IndexAttributes {
     Put,
     PutAlongAxis,
     Compress,
+    Min,  ///< no index, as Max: 1 where nothing is selected
+    Max,
     Mask  ///< no index: twice as many as a mask has more true elements than a value has rows
   } called{};
   std::uint8_t axis = 0;  ///< of the array that is indexed

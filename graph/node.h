@@ -33,7 +33,8 @@
 // LoopStack(carry, chain) leads out of it: what the levels 0..k combine to, in the order of scans
 // (docs/reference/numerics.md). A Scalar is a 0-d value that becomes a kernel argument, never source text. An edge is
 // (node, output index). An evaluated node is a leaf. An Input that is lazy waits for a call of the user's code
-// (call.h).
+// (call.h). A Selection is what x(mask) records before somebody asks for its shape (record/selection.h): no other node
+// reads it.
 //
 // Threads. op, dtype, shape, attributes never change. state, inputs and extra->result change only under
 // engine_mutex() (runtime claims, publishes and drops inputs there). The last reference may be dropped on any thread;
@@ -62,6 +63,7 @@ namespace tarry::graph {
 
 struct Node;
 class Call;
+class Selection;
 
 /// Typed 16-byte cell of a scalar: the value in its dtype, zero-padded.
 struct ScalarCell {
@@ -125,6 +127,7 @@ struct Extra : support::Recycled {
   std::exception_ptr error;                ///< once Failed
   std::shared_ptr<Call> call;              ///< of an Input that is lazy: what makes its value (call.h)
   std::uint32_t call_result = 0;
+  std::shared_ptr<Selection> selection;         ///< of a Selection: what it stands for (record/selection.h)
   std::shared_ptr<const std::string> own_code;  ///< of an Input whose value a call makes or made: what that is called
 };
 

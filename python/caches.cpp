@@ -27,7 +27,7 @@ struct RecordingBlock {
 std::function<void(const WarmProgress&)> shown_by(nb::handle call) {
   if (call.is_none()) return {};
   return [call](const WarmProgress& progress) {
-    const nb::gil_scoped_acquire locked;
+    const WithGil locked;
     try {
       call(progress);
     } catch (nb::python_error& e) {

@@ -77,7 +77,7 @@ void bind_progress(nb::module_& m) {
 BetweenChunks between_chunks;
 
 void BetweenChunks::operator()(const Progress& progress) const {
-  const nb::gil_scoped_acquire locked;
+  const WithGil locked;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   if (!callables().empty()) callables().back()(progress);
 }

@@ -151,7 +151,7 @@ std::vector<nb::object> objects(std::span<const Array> arrays) {
 /// Freed with the GIL, whoever drops it last.
 std::shared_ptr<const Structure> shared(Structure&& structure) {
   return {new Structure(std::move(structure)), [](const Structure* s) {
-            const nb::gil_scoped_acquire gil;
+            const WithGil gil;
             delete s;
           }};
 }
@@ -179,7 +179,7 @@ class Function {
     std::vector<const Array*> arrays;
     for (const Array& x : given.arrays) arrays.push_back(&x);
     const auto body = [&](std::span<Array> stand_ins, std::span<Generator> generators) {
-      const nb::gil_scoped_acquire gil;
+      const WithGil gil;
       return traced(known->structure, stand_ins, generators);
     };
     const Where where = here();

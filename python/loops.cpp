@@ -59,12 +59,12 @@ void bind_loops(nb::module_& m) {
       "_while_loop",
       [](const nb::callable& condition, const nb::callable& body, nb::handle init, std::int64_t limit) {
         const LoopCondition goes_on = [&](std::span<const Array> state) {
-          const nb::gil_scoped_acquire locked;
+          const WithGil locked;
           const nb::object answer = condition(tuple_of({state.begin(), state.end()}));
           return Value(answer).array();
         };
         const LoopStep step = [&](std::span<const Array> state) {
-          const nb::gil_scoped_acquire locked;
+          const WithGil locked;
           return arrays_of(body(tuple_of({state.begin(), state.end()})));
         };
         const std::vector<Array> start = arrays_of(init);

@@ -45,6 +45,7 @@ NB_MODULE(_tarry, m) {
   nanobind::set_leak_warnings(false);  // arrays in other modules outlive this one when the interpreter exits
   tarry::search_packages(package_folders());
   tarry::python::watch_end();
+  tarry::python::wait_unlocked();
   tarry::set_log_callback(&print_log);
   m.def("_set_of_type", &set_of_type, nanobind::arg("type"), nanobind::arg("name"), nanobind::arg("value"));
   tarry::python::bind_errors(m);

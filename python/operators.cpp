@@ -85,7 +85,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     const Where where = here();
     Array result = F(Operand(x, where), y.operand(where));
     if (result.dtype() != x.dtype()) refuse_to_turn<InvalidDtype>(x, result, where);
-    if (result.shape() != x.shape()) refuse_to_turn<InvalidShape>(x, result, where);
+    if (!detail::have_one_shape(result, x)) refuse_to_turn<InvalidShape>(x, result, where);
     x = std::move(result);
     Py_INCREF(a);
     return a;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/module.h"
+#include "python/unlocked.h"
 #include "python/values.h"
 
 namespace tarry::python {
@@ -50,7 +51,7 @@ std::vector<OutputSpec> outputs_of(nb::handle pairs) {
 /// A Python object that any thread may let go of.
 std::shared_ptr<nb::object> kept(nb::object o) {
   return {new nb::object(std::move(o)), [](nb::object* held) {
-            const nb::gil_scoped_acquire gil;
+            const WithGil gil;
             delete held;
           }};
 }
@@ -66,7 +67,7 @@ nb::object numpy_view(void* data, const Shape& shape, Dtype dtype) {
 
 /// f(*inputs), whose results are copied into the outputs.
 void call_host(const nb::object& f, std::span<const HostInput> in, std::span<const HostOutput> out) {
-  const nb::gil_scoped_acquire gil;
+  const WithGil gil;
   nb::list arguments;
   for (const HostInput& x : in) {
     // A copy: f may keep it, and the memory holds no longer than the call.

@@ -1,6 +1,7 @@
 // Threads that come back to an interpreter which ends.
 #include "python/unlocked.h"
 
+#include <tarry/evaluate.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,7 +30,16 @@ WithoutGil::~WithoutGil() {
     for (;;) ::pause();
   }
   PyEval_RestoreThread(state_);
+  free = outer_;
   --returning;
+}
+
+void wait_unlocked() {
+  detail::wait_in([](void (*work)(void*), void* state) {
+    if (WithoutGil::here()) return work(state);
+    const Unlocked unlocked;
+    work(state);
+  });
 }
 
 void watch_end() { nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end)); }

@@ -154,7 +154,15 @@ std::int64_t host_parts(const RoutineSpec& spec) {
   return std::min(host_jobs(spec), kMost);
 }
 
+std::int64_t joining_parts(const RoutineSpec& spec) {
+  constexpr std::int64_t kMost = 16, kFewToPlace = 4;
+  if (spec.op == graph::Op::ScatterSet || spec.rows != 1) return 1;
+  return std::clamp<std::int64_t>(spec.m / kFewToPlace / spec.n, 1, kMost);
+}
+
 std::size_t host_scratch(const RoutineSpec& spec) {
+  if (graph::is_scatter(spec.op))
+    return static_cast<std::size_t>((joining_parts(spec) - 1) * spec.n) * itemsize(spec.dtype);
   if (graph::is_matrices(spec.op)) {
     const std::int64_t elements = spec.n <= kSmallMatrix ? 0 : host_parts(spec) * matrix_work(spec, host_columns(spec));
     return static_cast<std::size_t>(elements) * itemsize(spec.dtype);

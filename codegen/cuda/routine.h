@@ -64,6 +64,8 @@ std::int64_t routine_launch_count(const RoutineSpec& spec, std::size_t kernels);
 bool packs(const RoutineSpec& spec);
 /// Parts of the elements of a Bincount, or of a Segment op by numbers, that are counted apart from each other.
 std::int64_t counting_parts(const RoutineSpec& spec);
+/// Parts of the values that a Scatter op joins apart from each other, where these are many to a place.
+std::int64_t joining_parts(const RoutineSpec& spec);
 /// Neighbouring runs, a power of two, whose elements a Segment op by numbers brings together first; 1 where the runs
 /// themselves are few. And how many such buckets there are.
 std::int64_t runs_of_bucket(const RoutineSpec& spec);

@@ -10,7 +10,7 @@ namespace tarry::codegen {
 namespace {
 
 constexpr std::int64_t kMostSlots = 16;
-constexpr std::int64_t kVector = graph::SlotLimits::last;  ///< elements side by side that one instruction takes
+constexpr std::int64_t kVector = 8;  ///< elements side by side that one instruction takes
 
 /// True where an access goes through memory in another order than the points: tiles take those.
 bool turned(const Selection& s, const MergedAxes& axes) {
@@ -53,7 +53,8 @@ bool boxes_end(const Selection& s, const graph::Group& group, int first, int end
 /// Extents of the last axes that are slots.
 graph::Dims last_axes(const Selection& s, const graph::Group& group, const graph::Target& target) {
   const MergedAxes axes = merged_axes(s, group);
-  const graph::Dims slots = short_axes(axes, group, s.boxes.empty() ? kVector - 1 : kVector);
+  const std::int64_t boxed = target.is_cuda() ? graph::SlotLimits::last : graph::SlotLimits::last_on_cpu;
+  const graph::Dims slots = short_axes(axes, group, s.boxes.empty() ? kVector - 1 : boxed);
   const std::int64_t count = graph::element_count(slots.span());
   const std::int64_t points = graph::element_count(group.space.span()) / std::max<std::int64_t>(count, 1);
   if (count < 2 || points < graph::SlotLimits::fewest_points || turned(s, axes)) return {};

@@ -46,7 +46,7 @@ std::uint32_t KernelModel::slot_axes() const {
   std::int64_t count = 1;
   for (int axis = space_.size() - 1; axis > 0 && (ends >> axis & 1) != 0; --axis) {
     count *= space_[axis];
-    if (count > SlotLimits::last) break;
+    if (count > limits_.slots) break;
     slots |= 1u << axis;
   }
   if (slots != 0) return slots;

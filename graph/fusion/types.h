@@ -43,7 +43,8 @@ struct CostModel {
 
 /// Slots: elements along short axes of a map that one point computes. The model and the lowering choose them alike.
 struct SlotLimits {
-  static constexpr std::int64_t last = 8;            ///< slots along last axes, where boxes end along them
+  static constexpr std::int64_t last = 8;            ///< along last axes, where boxes end along them, on a GPU
+  static constexpr std::int64_t last_on_cpu = 64;    ///< the same where no thread stands beside another
   static constexpr double first_bytes = 192;         ///< bytes that those along first axes store
   static constexpr double saves = 0.75;              ///< of the cost of as many points: worth fewer points
   static constexpr std::int64_t fewest_points = 32;  ///< a loop over fewer is not worth a text of its own
@@ -58,10 +59,11 @@ struct Limits {
   int buffers = 32;
   int reductions = 8;
   int scans = 2;
-  int recomputed = 64;            ///< nodes recomputed for one edge
-  int steps = 16;                 ///< of a chain in one kernel; none below three
-  int window = 256;               ///< groups a legality search may visit
-  std::int64_t row_column = 128;  ///< shortest axes of a row-and-column group; 0: there are none
+  int recomputed = 64;                    ///< nodes recomputed for one edge
+  std::int64_t slots = SlotLimits::last;  ///< along last axes
+  int steps = 16;                         ///< of a chain in one kernel; none below three
+  int window = 256;                       ///< groups a legality search may visit
+  std::int64_t row_column = 128;          ///< shortest axes of a row-and-column group; 0: there are none
   std::int64_t row = 16384;   ///< longest row of a row group that a core or a thread block holds; clusters hold more
   int levels = 1;             ///< 0: recurrences are not found
   std::size_t chained = 256;  ///< operations of a chain of states, at least: fewer are a formula

@@ -1,9 +1,11 @@
 // Properties of an Array without its values: shape, dtype, place, how it came about.
 #include <tarry/array.h>
+#include <tarry/evaluate.h>
 
 #include <cstring>
 
 #include "graph/record/record.h"
+#include "graph/record/selection.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -16,6 +18,18 @@ const graph::Node& defined(const graph::Node* node, const char* function, Where 
     TARRY_THROW(InvalidArgument, function, where, "the array is undefined: default-constructed or moved from");
   }
   return *node;
+}
+
+/// The same where the number of elements is known: a selection is settled, and keeps them.
+const graph::Node& settled(const graph::Node* node, const char* function, Where where) {
+  const graph::Node& n = defined(node, function, where);
+  return n.op == graph::Op::Selection ? *graph::elements_of(n).node() : n;
+}
+
+/// The node that has the values, or will have them; null for a selection that is not settled.
+const graph::Node* known(const graph::Node& n) {
+  if (n.op != graph::Op::Selection) return &n;
+  return n.extra->selection->is_settled() ? graph::elements_of(n).node() : nullptr;
 }
 
 template <class Kind>
@@ -57,15 +71,17 @@ Array::Array(Scalar value, Dtype dtype, Where where)
     : Array(detail::wrap(graph::record_scalar(value, dtype, "array", where, graph::context().device))) {}
 
 Shape Array::shape(Where where) const {
-  const auto extents = defined(node_, "shape", where).shape();
+  const auto extents = settled(node_, "shape", where).shape();
   return std::vector<std::int64_t>(extents.begin(), extents.end());
 }
 int Array::ndim(Where where) const { return defined(node_, "ndim", where).rank; }
-std::int64_t Array::size(Where where) const { return graph::element_count(defined(node_, "size", where).shape()); }
+std::int64_t Array::size(Where where) const { return graph::element_count(settled(node_, "size", where).shape()); }
 Dtype Array::dtype(Where where) const { return defined(node_, "dtype", where).dtype; }
 
 Device Array::device(Where where) const {
-  const graph::Node& n = defined(node_, "device", where);
+  const graph::Node* const of_values = known(defined(node_, "device", where));
+  if (of_values == nullptr) return node_->device;
+  const graph::Node& n = *of_values;
   if (n.device != Device{} || n.op == graph::Op::Input) return n.device;
   if (n.state.load(std::memory_order_acquire) != graph::State::Ready) return {};
   const std::lock_guard lock(graph::engine_mutex());
@@ -73,20 +89,25 @@ Device Array::device(Where where) const {
 }
 
 bool Array::is_evaluated(Where where) const {
-  return defined(node_, "is_evaluated", where).state.load(std::memory_order_acquire) == graph::State::Ready;
+  const graph::Node* const n = known(defined(node_, "is_evaluated", where));
+  return n != nullptr && n->state.load(std::memory_order_acquire) == graph::State::Ready;
 }
 
 std::string Array::repr(Where where) const try {
   if (node_ == nullptr) return "Array(undefined)";
-  std::string text = "Array(" + std::string(name(node_->dtype)) + ", " + graph::to_string(node_->shape()) + ", ";
-  if (node_->device != Device{}) text += node_->device.str() + ", ";
-  return text + status(*node_) + ")";
+  const graph::Node* const of_values = known(*node_);
+  const graph::Node& n = of_values != nullptr ? *of_values : *node_;
+  std::string shape = graph::to_string(n.shape());
+  if (of_values == nullptr) shape.replace(1, 1, "?");  // how many elements are selected
+  std::string text = "Array(" + std::string(name(n.dtype)) + ", " + shape + ", ";
+  if (n.device != Device{}) text += n.device.str() + ", ";
+  return text + status(n) + ")";
 }
 TARRY_OR_OUT_OF_MEMORY("repr", where)
 
 Array& Array::rebind(Array result, const char* symbol, Where where) try {
   if (result.dtype() != dtype()) refuse_to_turn<InvalidDtype>(*this, result, symbol, where);
-  if (result.shape() != shape()) refuse_to_turn<InvalidShape>(*this, result, symbol, where);
+  if (!detail::have_one_shape(result, *this)) refuse_to_turn<InvalidShape>(*this, result, symbol, where);
   return *this = std::move(result);
 }
 TARRY_OR_OUT_OF_MEMORY(symbol, where)

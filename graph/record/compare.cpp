@@ -74,12 +74,6 @@ Edge wide_with_float(const Comparison& call, const Edge& x, const Edge& given) {
   return record_promoted(Op::Where, choice, call.where, call.called);
 }
 
-/// The float that holds all numbers of an integer dtype of up to 32 bits and of a float dtype.
-Dtype float_of_both(Dtype integer, Dtype floating) {
-  if (itemsize(integer) == 4) return float64;
-  return itemsize(integer) == 2 && itemsize(floating) == 2 ? float32 : floating;
-}
-
 Edge compare_arrays(const Comparison& call, Edge a, Edge b) {
   const Dtype x = a.node()->dtype, y = b.node()->dtype;
   const Comparison exchanged{mirrored(call.op), call.where, call.called};
@@ -123,6 +117,11 @@ Edge own(const Comparison& call, Scalar value) {
 }
 
 }  // namespace
+
+Dtype float_of_both(Dtype integer, Dtype floating) {
+  if (itemsize(integer) == 4) return float64;
+  return itemsize(integer) == 2 && itemsize(floating) == 2 ? float32 : floating;
+}
 
 Edge record_comparison(Op op, Argument a, Argument b, Where where, std::string_view called) {
   const Comparison call{op, where, called.empty() ? name(op) : called};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/record/segments.h"
 #include "support/check.h"
@@ -154,7 +155,7 @@ Array bincount(const Array& x, const BincountOptions& options, Where where) try 
   const Binning b("bincount", x, where);
   const Edge& e = b.x();
   const std::string misfit = "takes integers of one dimension, not " + Typed(e).str();
-  if (!is_integral(e.node()->dtype) || e.node()->dtype == bool_) b.fail<InvalidDtype>(misfit);
+  if (!is_integral(e.node()->dtype) && e.node()->dtype != bool_) b.fail<InvalidDtype>(misfit);
   if (e.node()->rank != 1) b.fail<InvalidShape>(misfit);
   if (options.minlength < 0)
     b.fail<InvalidValue>("minlength is " + std::to_string(options.minlength) + ", not negative");
@@ -163,8 +164,11 @@ Array bincount(const Array& x, const BincountOptions& options, Where where) try 
   if (e.node()->shape()[0] > 0) {
     const auto [smallest, largest] = graph::evaluated_extremes(x, int64, where);
     const auto least = smallest.item<std::int64_t>(where), most = largest.item<std::int64_t>(where);
-    if (least < 0 || most < 0)
-      b.fail<InvalidValue>("elements are not negative and within int64; the smallest is " + std::to_string(least));
+    if (least < 0 || most < 0 || most == std::numeric_limits<std::int64_t>::max())
+      b.fail<InvalidValue>(
+          "elements are not negative and within int64, with room for as many bins; as int64 the "
+          "smallest is " +
+          std::to_string(least) + ", the largest " + std::to_string(most));
     bins = std::max(bins, most + 1);
   }
   return b.counted_inside(astype(x, int64, where), bins, options.weights);
@@ -177,11 +181,11 @@ Array digitize(const Array& x, const Array& edges, DigitizeOptions options, Wher
   if (e.node()->rank != 1) b.fail<InvalidShape>("edges have one dimension, not " + Typed(e).str());
   const SearchOptions search{.side = options.right ? Side::Left : Side::Right};
   const std::int64_t count = e.node()->shape()[0];
-  const bool falls =
-      count > 1 && greater(b.on(b.part(edges, 0, 1)), b.on(b.part(edges, count - 1, 1))).item<bool>(where);
-  if (!falls) return searchsorted(edges, x, search, where);
-  const Array place = searchsorted(flip(edges, 0, where), x, search, where);
-  return subtract(b.number(count), b.on(place));
+  if (count < 2) return searchsorted(edges, x, search, where);
+  const Array falls = greater(b.on(b.part(edges, 0, 1)), b.on(b.part(edges, count - 1, 1)));
+  const Array rising = tarry::where(b.on(falls), b.on(flip(edges, 0, where)), b.on(edges));
+  const Array place = searchsorted(rising, x, search, where);
+  return tarry::where(b.on(falls), b.on(subtract(b.number(count), b.on(place))), b.on(place));
 }
 TARRY_OR_OUT_OF_MEMORY("digitize", where)
 
@@ -193,6 +197,10 @@ Histogram histogram(const Array& x, std::int64_t bins, const HistogramOptions& o
   b.check_weights(options.weights, e);
   const Array flat = b.flat(x);
   const auto [low, high] = range_of(b, flat, options, where);
+  const double width = (high - low) / static_cast<double>(bins);
+  if (low + width == low || high - width == high)
+    b.fail<InvalidValue>(std::to_string(bins) + " bins from " + std::to_string(low) + " to " + std::to_string(high) +
+                         " have no width");
   const Array edges = linspace(low, high, bins + 1, {}, where);
   const Array bin = b.among_equal(flat, edges, low, high);
   const Array counts = b.counted(bin, bins, b.flat_weights(options.weights));

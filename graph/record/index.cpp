@@ -8,6 +8,7 @@
 #include "graph/record/mask.h"
 #include "graph/record/record.h"
 #include "graph/record/scatter.h"
+#include "graph/record/selection.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -206,8 +207,19 @@ Edge record_box(Edge x, std::span<const Index> indices, Where where) {
   return pending::recorded(n);
 }
 
+/// The mask that is the only index where it fits x, which has elements.
+std::optional<Edge> only_mask(const Edge& x, std::span<const Index> indices) {
+  if (indices.size() != 1 || indices[0].kind() != Index::Kind::Array || !indices[0].array().is_defined()) return {};
+  Edge mask = detail::edge(indices[0].array(), "index", indices[0].where());
+  const auto shape = x.node()->shape(), of_mask = mask.node()->shape();
+  if (mask.node()->dtype != bool_ || of_mask.empty() || of_mask.size() > shape.size()) return {};
+  if (!std::ranges::equal(of_mask, shape.first(of_mask.size())) || element_count(shape) == 0) return {};
+  return mask;
+}
+
 /// The elements that any indices name: a view, of which arrays read elements.
 Edge record_part(Edge x, std::span<const Index> indices, Where where) {
+  if (const std::optional<Edge> mask = only_mask(x, indices)) return record_selection(x, *mask, where);
   const Part part = part_of("index", x, indices, where, &x);
   Edge view = record_view(std::move(x), part.map, part.shape.span(), where);
   if (part.gathered.empty()) return view;
@@ -247,7 +259,8 @@ bool set_box(Array& x, std::span<const Index> indices, const Operand& v) {
   if (pending::overdue()) pending::evaluate_overdue(where);
   const Node* const base = detail::ArrayAccess::node(x);
   const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
-  if (base == nullptr || given == nullptr || given->rank != base->rank || !names_box(*base, indices)) return false;
+  if (base == nullptr || given == nullptr || detail::is_selection(x) || detail::is_selection(*v.array())) return false;
+  if (given->rank != base->rank || !names_box(*base, indices)) return false;
   if (base->device != given->device && base->device != Device{} && given->device != Device{}) return false;
   const auto range = [&](int d) { return cut(indices[static_cast<std::size_t>(d)].slice(), base->dims[d]); };
   for (int d = 0; d < base->rank; ++d)
@@ -312,6 +325,9 @@ Edge scattered(const char* op, Write write, const Edge& x, const Part& part, con
 Edge with_part(const char* op, const Array& x, std::span<const Index> indices, const Operand& v, Write write) {
   const Where where = v.where();
   Edge base = detail::edge(x, op, where);
+  if (const std::optional<Edge> mask = only_mask(base, indices))
+    if (const std::optional<Edge> all = all_for(v, *mask, base.node()->shape()))
+      return record_masked(op, write, base, *mask, *all, where);
   const Part part = part_of(op, base, indices, where);
   if (!part.gathered.empty()) return scattered(op, write, base, part, v);
   Edge value = record_value(op, base.node()->dtype, v, part.shape.span());

@@ -4,6 +4,7 @@
 #include <tarry/evaluate.h>
 #include <tarry/views.h>
 
+#include "graph/record/selection.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -76,6 +77,20 @@ std::vector<Edge> record_coordinates(std::string_view op, const Edge& x, Where w
   return coordinates;
 }
 
+Edge record_chosen(const Edge& x, const Edge& mask, Where where) {
+  const Gathered places[] = {{0, 0, record_true_places("index", mask, &x, where), mask.node()->rank}};
+  return record_gathered({Called::Index, Bounds::Error, where}, x, places, 0);
+}
+
+Edge record_masked(std::string_view op, Write write, const Edge& x, const Edge& mask, const Edge& all, Where where) {
+  const Array elements = detail::wrap(all);
+  Edge value = record_value(op, x.node()->dtype, {elements, where}, x.node()->shape());
+  if (write != Write::Set) value = record_map(join_of(write), {{x, 0}, {value, 0}}, where, op);
+  Dims column(mask.node()->shape());
+  while (column.size() < x.node()->rank) column.push_back(1);
+  return record_map(Op::Where, {{record_reshape(mask, column.span(), where), 0}, {value, 0}, {x, 0}}, where, op);
+}
+
 Edge record_masked_write(std::string_view op, Write write, const Edge& x, const Edge& mask, const Operand& v) {
   const Where where = v.where();
   const auto shape = x.node()->shape(), extents = mask.node()->shape();
@@ -86,12 +101,15 @@ Edge record_masked_write(std::string_view op, Write write, const Edge& x, const 
     TARRY_THROW(OutOfRange, std::string(op), where,
                 "a mask of " + Typed(mask).str() + " does not broadcast to " + Typed(x).str());
   }
-  const Node* const given = v.array() == nullptr ? nullptr : detail::ArrayAccess::node(*v.array());
-  const bool has_rows = leads && given != nullptr && given->rank == shape.size() - depth + 1 &&
-                        given->shape()[0] != 1 && (!fits || !broadcasts(given->shape(), shape));
+  // Elsewhere the place that a value goes to depends on how many elements are true.
+  if (leads && (!fits || shape.size() == 1))
+    if (const std::optional<Edge> all = all_for(v, mask, shape)) return record_masked(op, write, x, mask, *all, where);
+  const Edge given = v.array() == nullptr ? Edge() : detail::edge(*v.array(), op, where);
+  const bool has_rows = leads && given && given.node()->rank == shape.size() - depth + 1 &&
+                        given.node()->shape()[0] != 1 && (!fits || !broadcasts(given.node()->shape(), shape));
   Edge value;
   if (has_rows) {
-    Dims selected{given->shape()[0]};
+    Dims selected{given.node()->shape()[0]};
     for (const std::int64_t extent : shape.subspan(depth)) selected.push_back(extent);
     value = record_broadcast(record_value(op, x.node()->dtype, v, selected.span()), selected.span(), where);
     if (element_count(shape) == 0) return x;

@@ -2,6 +2,7 @@
 #include <tarry/ops.h>
 
 #include "graph/record/record.h"
+#include "graph/record/selection.h"
 #include "support/check.h"
 #include "support/out_of_memory.h"
 
@@ -12,14 +13,20 @@ namespace {
 using graph::Edge;
 using graph::Op;
 
-graph::Argument argument(const Operand& x, Op op, Where where) { return detail::argument(x, name(op), where); }
+/// An operand as it is: a selection may stay one.
+graph::Argument argument(const Operand& x, Op op, Where where) {
+  if (x.array() == nullptr) return {Edge(), x.scalar()};
+  return {detail::unsettled_edge(x, name(op), where), 0};
+}
 
 Array map(Op op, std::span<graph::Argument> arguments, Where where) {
+  for (const graph::Argument& a : arguments)
+    if (a.edge && a.edge.node()->op == Op::Selection) return detail::wrap(graph::record_selected(op, arguments, where));
   return detail::wrap(graph::record_map_from(op, arguments, where));
 }
 
 Array map(Op op, const Array& x, Where where) try {
-  graph::Argument arguments[] = {{detail::edge(x, name(op), where), 0}};
+  graph::Argument arguments[] = {{detail::unsettled_edge(x, name(op), where), 0}};
   return map(op, arguments, where);
 }
 TARRY_OR_OUT_OF_MEMORY(name(op), where)
@@ -86,12 +93,14 @@ Array isnan(const Array& x, Where where) { return classified(Op::Isnan, x, false
 Array where(const Operand& condition, const Operand& a, const Operand& b) { return map(Op::Where, condition, a, b); }
 
 Array astype(const Array& x, Dtype dtype, Where where) try {
-  return detail::wrap(graph::record_cast(detail::edge(x, "astype", where), dtype, where));
+  const Edge e = detail::unsettled_edge(x, "astype", where);
+  return detail::wrap(e.node()->op == Op::Selection ? graph::record_selected_cast(e, dtype, where)
+                                                    : graph::record_cast(e, dtype, where));
 }
 TARRY_OR_OUT_OF_MEMORY("astype", where)
 
 Array positive(const Array& x, Where where) try {
-  if (const Edge e = detail::edge(x, "positive", where); e.node()->dtype == bool_) {
+  if (const Edge e = detail::unsettled_edge(x, "positive", where); e.node()->dtype == bool_) {
     TARRY_THROW(InvalidDtype, "positive", where,
                 "takes numbers, not " + graph::Typed(e).str() + "; convert with astype first");
   }

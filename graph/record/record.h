@@ -81,6 +81,8 @@ Edge record_map(Op op, std::initializer_list<Argument> arguments, Where where, s
 Edge record_promoted(Op op, std::span<Argument> arguments, Where where, std::string_view called = {});
 /// A comparison, exact whatever the operands' dtypes hold.
 Edge record_comparison(Op op, Argument a, Argument b, Where where, std::string_view called = {});
+/// The float that holds all numbers of an integer dtype of up to 32 bits and of a float dtype.
+Dtype float_of_both(Dtype integer, Dtype floating);
 /// An op of the rule Draw, on inputs that have its dtypes and broadcast to the first.
 Edge record_draw(Op op, std::span<const Edge> inputs, Dtype dtype, Where where);
 /// x itself where it has that dtype.
@@ -128,6 +130,10 @@ void check_shape(std::string_view op, const Typed& result, Where where);
 void check_broadcast(std::string_view op, Dtype result, std::span<const Argument> arguments, Where where);
 /// Throws where no kernel computes in `dtype` yet.
 void check_available(std::string_view op, Dtype dtype, Where where);
+/// The elements that a Selection stands for. Their number is a shape: it waits, once.
+Edge elements_of(const Node& selection);
+/// x itself, or the elements where it is a Selection.
+inline Edge settled(Edge x) { return x.node()->op == Op::Selection ? elements_of(*x.node()) : x; }
 /// The one explicit device among `a` and `b`, which are devices of `arguments`; throws where both are and differ.
 Device combine(Device a, Device b, std::string_view op, Where where, std::span<const Argument> arguments);
 /// 0 <= axis < rank from one that may count from the end.
@@ -157,22 +163,32 @@ struct ArrayAccess {
 };
 
 [[noreturn]] void throw_undefined(std::string_view op, Where where);
-/// The edge of a defined array; throws InvalidArgument for an undefined one.
-inline graph::Edge defined_edge(const Array& x, std::string_view op, Where where) {
+/// True for what x(mask) gives (selection.h).
+inline bool is_selection(const Array& x) { return x.is_defined() && ArrayAccess::node(x)->op == graph::Op::Selection; }
+/// The edge of a defined array for an operation that will record something: what waits beyond the budget is evaluated
+/// first. Throws InvalidArgument for an undefined array. A Selection is left as it is.
+inline graph::Edge unsettled_edge(const Array& x, std::string_view op, Where where) {
+  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
   if (!x.is_defined()) throw_undefined(op, where);
   return ArrayAccess::edge(x);
 }
-/// The same for an operation that will record something: what waits beyond the budget is evaluated first.
-inline graph::Edge edge(const Array& x, std::string_view op, Where where) {
-  if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
-  return defined_edge(x, op, where);
-}
-/// The edge of an operand that is an array; one that is given gives its reference away.
-inline graph::Edge edge(const Operand& x, std::string_view op, Where where) {
-  if (x.given() == nullptr) return edge(*x.array(), op, where);
+/// The same of an operand that is an array; one that is given gives its reference away.
+inline graph::Edge unsettled_edge(const Operand& x, std::string_view op, Where where) {
+  if (x.given() == nullptr) return unsettled_edge(*x.array(), op, where);
   if (graph::pending::overdue()) graph::pending::evaluate_overdue(where);
   if (!x.given()->is_defined()) throw_undefined(op, where);
   return ArrayAccess::take(*x.given());
+}
+/// The edge of a defined array; throws InvalidArgument for an undefined one.
+inline graph::Edge defined_edge(const Array& x, std::string_view op, Where where) {
+  if (!x.is_defined()) throw_undefined(op, where);
+  return graph::settled(ArrayAccess::edge(x));
+}
+inline graph::Edge edge(const Array& x, std::string_view op, Where where) {
+  return graph::settled(unsettled_edge(x, op, where));
+}
+inline graph::Edge edge(const Operand& x, std::string_view op, Where where) {
+  return graph::settled(unsettled_edge(x, op, where));
 }
 inline graph::Argument argument(const Operand& x, std::string_view op, Where where) {
   if (x.array() == nullptr) return {graph::Edge(), x.scalar()};

@@ -1,9 +1,13 @@
 // The public reductions: chains of single-axis reductions, composed exactly as docs/reference/numerics.md says.
 #include <tarry/reduce.h>
+#include <tarry/type_info.h>
 
 #include <limits>
 
+#include "graph/record/gather.h"
+#include "graph/record/parts.h"
 #include "graph/record/reductions.h"
+#include "graph/record/selection.h"
 #include "support/check.h"
 #include "support/floating_point.h"
 #include "support/out_of_memory.h"
@@ -15,13 +19,27 @@ namespace {
 using graph::Dims;
 using graph::Edge;
 using graph::for_statistics;
+using graph::IndexAttributes;
 using graph::IndexMap;
 using graph::Op;
 using graph::Reduced;
 using graph::statistic_dtype;
 
+/// A sum or product of selected integers from all elements beside the mask: their order changes no bit.
+std::optional<Array> accumulated_masked(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
+  if (!detail::is_selection(x) || is_floating(x.dtype(where))) return {};
+  const Dtype widest = tarry::info(x.dtype(where)).kind == DtypeKind::UInt ? uint64 : int64;
+  const Dtype dtype = options.dtype.value_or(widest);
+  const std::optional<graph::MaskedAxes> masked = graph::masked_axes(x, axes, {options.keepdims});
+  if (!masked || !is_integral(dtype)) return {};
+  const Edge elements = graph::record_cast(masked->masked.all, dtype, where);
+  const Array all = detail::wrap(masked->filled(elements, op == Op::Sum ? 0 : 1, where));
+  return op == Op::Sum ? sum(all, masked->axes, options, where) : prod(all, masked->axes, options, where);
+}
+
 /// sum and prod.
 Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, Where where) {
+  if (std::optional<Array> masked = accumulated_masked(op, x, axes, options, where)) return *std::move(masked);
   Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
   const Dtype given = r.x.node()->dtype;
   const Dtype widest = tarry::info(given).kind == DtypeKind::UInt ? uint64 : int64;
@@ -35,10 +53,41 @@ Array accumulated(Op op, const Array& x, const Axes& axes, SumOptions options, W
   return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options, where);
 }
 
-Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+Array reduce_extreme(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
   const Reduced r = graph::prepare_reduction(name(op), detail::edge(x, name(op), where), axes, where);
   graph::check_not_empty(name(op), r, where);
   return graph::finish_reduction(r, graph::reduce_widened(op, r, where), options, where);
+}
+
+/// The number that changes no extreme.
+Scalar least_extreme(Op op, Dtype dtype) {
+  const bool is_max = op == Op::Max;
+  if (dtype == bool_) return !is_max;
+  if (is_floating(dtype))
+    return is_max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  const IntegerInfo limits = iinfo(dtype);
+  return is_max ? Scalar(limits.min) : Scalar(limits.max);
+}
+
+/// The extreme of what is selected, from all elements beside the mask; whoever reads it gets an error where nothing is.
+std::optional<Array> extreme_of_masked(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  if (!detail::is_selection(x)) return {};
+  const std::optional<graph::MaskedAxes> masked = graph::masked_axes(x, axes, {options.keepdims});
+  if (!masked) return {};
+  const Edge all = masked->filled(masked->masked.all, least_extreme(op, x.dtype(where)), where);
+  const Edge extreme =
+      detail::edge(reduce_extreme(op, detail::wrap(all), masked->axes, options, where), name(op), where);
+  const Edge some = detail::edge(any(detail::wrap(masked->masked.mask), {}, {}, where), name(op), where);
+  // An index of an axis of one element where something is selected, and nowhere else.
+  const Edge place = graph::record_cast(graph::record_map(Op::LogicalNot, {{some, 0}}, where), int64, where);
+  const auto called = op == Op::Max ? IndexAttributes::Called::Max : IndexAttributes::Called::Min;
+  return detail::wrap(
+      graph::record_taken({called, Bounds::Error, where}, graph::with_axis(extreme, 0, where), place, 0));
+}
+
+Array extremum(Op op, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  if (std::optional<Array> masked = extreme_of_masked(op, x, axes, options, where)) return *std::move(masked);
+  return reduce_extreme(op, x, axes, options, where);
 }
 
 Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions options, Where where) {
@@ -55,6 +104,12 @@ Array position(Op op, const Array& x, std::optional<int> axis, ReduceOptions opt
 
 /// any and all.
 Array quantified(const char* op, Op extreme, const Array& x, const Axes& axes, ReduceOptions options, Where where) {
+  if (detail::is_selection(x)) {
+    if (const auto masked = graph::masked_axes(x, axes, {options.keepdims})) {
+      const Edge all = masked->filled(graph::truth(masked->masked.all, where), extreme == Op::Min, where);
+      return quantified(op, extreme, detail::wrap(all), masked->axes, options, where);
+    }
+  }
   const Reduced r = graph::prepare_reduction(op, detail::edge(x, op, where), axes, where);
   return graph::finish_reduction(r, graph::quantify(extreme, r, where), options, where);
 }
@@ -139,6 +194,12 @@ Array prod(const Array& x, const Axes& axes, SumOptions options, Where where) tr
 TARRY_OR_OUT_OF_MEMORY("prod", where)
 
 Array count_nonzero(const Array& x, const Axes& axes, ReduceOptions options, Where where) try {
+  if (detail::is_selection(x)) {
+    if (const auto masked = graph::masked_axes(x, axes, {options.keepdims})) {
+      const Edge all = masked->filled(graph::truth(masked->masked.all, where), false, where);
+      return count_nonzero(detail::wrap(all), masked->axes, options, where);
+    }
+  }
   Reduced r = graph::prepare_reduction("count_nonzero", detail::edge(x, "count_nonzero", where), axes, where);
   r.x = graph::record_cast(graph::truth(r.x, where), int64, where);
   return graph::finish_reduction(r, graph::reduce_chain(Op::Sum, r, where), options, where);

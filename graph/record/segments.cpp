@@ -112,6 +112,7 @@ Array Grouping::aggregate(Aggregate what, const Array& x) const {
     }
     case Aggregate::Min:
     case Aggregate::Max: {
+      if (given == bool_) return not_equal({aggregate(what, astype(x, uint8, where_)), where_}, {0, where_});
       const Op op = what == Aggregate::Min ? Op::SegmentMin : Op::SegmentMax;
       const Array most = fold(op, x);
       if (is_floating(given) || itemsize(given) == sizeof(std::int64_t)) return astype(most, given, where_);
@@ -187,9 +188,6 @@ class Ids {
     const Edge e = detail::edge(x, op(), where_);
     if (e.node()->rank == 0 || e.node()->shape()[0] != rows_)
       fail<InvalidShape>(Typed(e).str() + " has not a row for each of " + std::to_string(rows_) + " ids");
-    const bool numbers = what == Aggregate::Min || what == Aggregate::Max;
-    if (numbers && e.node()->dtype == bool_)
-      fail<InvalidDtype>("takes numbers, not " + Typed(e).str() + "; convert with astype first");
     const Grouping g =
         sorted_ ? Grouping::sorted(op(), places_, groups_, where_) : Grouping(op(), places_, groups_, where_);
     return g.aggregate(what, x);
@@ -208,7 +206,10 @@ class Ids {
     const auto least = smallest.item<std::int64_t>(where_);
     if (least < 0)
       fail<OutOfRange>("without a number of groups ids are not negative; the smallest is " + std::to_string(least));
-    return largest.item<std::int64_t>(where_) + 1;
+    const auto most = largest.item<std::int64_t>(where_);
+    if (most == std::numeric_limits<std::int64_t>::max())
+      fail<OutOfRange>("there are no 2^63 groups, which the largest id would ask for");
+    return most + 1;
   }
 
   Called called_;
@@ -269,10 +270,6 @@ Groups GroupBy::aggregate(std::span<const Aggregated> columns, Where where) cons
       TARRY_THROW(
           InvalidShape, op, where,
           "a column of " + Typed(e).str() + " has not a row for each of " + std::to_string(grouping.rows()) + " keys");
-    }
-    const bool numbers = a.what == Aggregate::Min || a.what == Aggregate::Max;
-    if (numbers && e.node()->dtype == bool_) {
-      TARRY_THROW(InvalidDtype, op, where, "takes numbers, not " + Typed(e).str() + "; convert with astype first");
     }
     groups.values.push_back(grouping.aggregate(a.what, a.column));
   }

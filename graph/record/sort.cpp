@@ -129,46 +129,5 @@ TopK topk(const Array& x, std::int64_t k, TopKOptions options, Where where) try 
 }
 TARRY_OR_OUT_OF_MEMORY("topk", where)
 
-Array searchsorted(const Array& sorted, const Array& values, const SearchOptions& options, Where where) try {
-  constexpr const char* op = "searchsorted";
-  const graph::Argument both[] = {{detail::edge(sorted, op, where), 0}, {detail::edge(values, op, where), 0}};
-  Edge row = both[0].edge;
-  const auto check_row = [&](const Edge& e, const char* what) {
-    if (e.node()->rank == 1) return;
-    TARRY_THROW(InvalidShape, op, where, std::string(what) + " has one dimension, not " + Typed(e).str());
-  };
-  check_row(row, "what is searched");
-  if (options.sorter.is_defined()) {
-    const Edge sorter = detail::edge(options.sorter, op, where);
-    check_row(sorter, "a sorter");
-    if (sorter.node()->shape()[0] != row.node()->shape()[0]) {
-      TARRY_THROW(InvalidShape, op, where,
-                  "a sorter of " + Typed(sorter).str() + " does not order " + Typed(row).str());
-    }
-    row = detail::edge(take(sorted, options.sorter, 0, Bounds::Error, where), op, where);
-  }
-  const Dtype dtype = graph::common_dtype(op, both, where);
-  return detail::wrap(graph::record_search(op, graph::record_cast(row, dtype, where),
-                                           graph::record_cast(both[1].edge, dtype, where),
-                                           options.side == Side::Right ? Way::Reversed : Way::Usual, where));
-}
-TARRY_OR_OUT_OF_MEMORY("searchsorted", where)
-
-Array isin(const Array& x, const Array& test, Where where) try {
-  constexpr const char* op = "isin";
-  const graph::Argument both[] = {{detail::edge(x, op, where), 0}, {detail::edge(test, op, where), 0}};
-  const Dtype dtype = graph::common_dtype(op, both, where);
-  const std::int64_t count = graph::element_count(both[1].edge.node()->shape());
-  if (count == 0 || graph::element_count(both[0].edge.node()->shape()) == 0)
-    return detail::wrap(graph::record_constant(both[0].edge, false, bool_, op, where));
-  const Edge wanted = graph::record_cast(both[0].edge, dtype, where);
-  const Edge flat =
-      graph::record_reshape(graph::record_cast(both[1].edge, dtype, where), graph::Dims{count}.span(), where);
-  const Edge sorted = graph::record_sort(Op::Sort, op, flat, 0, Way::Usual, where);
-  const Array place = detail::wrap(graph::record_search(op, sorted, wanted, Way::Usual, where));
-  return equal({take(detail::wrap(sorted), place, 0, Bounds::Clip, where), where}, {detail::wrap(wanted), where});
-}
-TARRY_OR_OUT_OF_MEMORY("isin", where)
-
 }  // namespace v0
 }  // namespace tarry

@@ -214,7 +214,7 @@ class TARRY_EXPORT Array {
   /// Arrays of integers read any elements, as in NumPy: `x(i)` has x(i[p]) at p, `x(i, j)` the elements x(i[p], j[p]).
   /// They broadcast to one shape, which stands where they do, or in front where a slice is between them. Out of range:
   /// see index.h. A bool array is a mask of as many axes as it has: the coordinates of its true elements, one array for
-  /// each axis. Their number is a shape, so the call evaluates x and the mask.
+  /// each axis. Their number is a shape: what needs it evaluates the mask. x(mask) alone, and maps of it, do not.
   /// Throws InvalidArgument for an integer outside its axis, more indices than axes, a second ellipsis, a step of 0,
   /// arrays that are neither integers nor bool or do not broadcast, or a mask of another shape than its axes.
   /// Example: `ta::array({{1, 2, 3}, {4, 5, 6}})(ta::slice(), -1)` is `[3 6]`.

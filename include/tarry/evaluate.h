@@ -44,6 +44,11 @@ namespace detail {
 using ArrayPointers = std::span<const Array* const>;
 TARRY_EXPORT Report evaluate(ArrayPointers arrays, Where where);
 [[nodiscard]] TARRY_EXPORT Plan plan(ArrayPointers arrays, std::string_view target, Where where);
+/// For bindings: `call` is what waits inside of other calls goes through from now on, as that of shape() of an x(mask).
+/// It calls work(state) once, in its thread.
+TARRY_EXPORT void wait_in(void (*call)(void (*work)(void*), void* state)) noexcept;
+/// True where the shapes are equal, asked without waiting for what is selected by one mask.
+[[nodiscard]] TARRY_EXPORT bool have_one_shape(const Array& a, const Array& b);
 template <class T>
 concept IsArray = std::is_same_v<T, Array>;
 }  // namespace detail

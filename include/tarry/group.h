@@ -31,9 +31,9 @@ struct BincountOptions {
   std::int64_t minlength = 0;
 };
 /// How often each of 0, 1, ... is in x, of one dimension; the sum of the weights that stand beside it. Evaluates x.
-/// Shapes: the largest element of x and one more, minlength at least.  Dtypes: x holds integers; counts are int64, sums
-/// as those of `sum`.  Throws InvalidArgument where an element is negative.
-/// Example: `ta::bincount(ta::array({1, 3, 1}))` is `[0 2 0 1]`.
+/// Shapes: the largest element of x and one more, minlength at least.  Dtypes: x is integer or bool; counts are int64,
+/// sums as those of `sum`.  Throws InvalidArgument where an element is negative. Example: `ta::bincount(ta::array({1,
+/// 3, 1}))` is `[0 2 0 1]`.
 [[nodiscard]] TARRY_EXPORT Array bincount(const Array& x, const BincountOptions& options = {},
                                           Where where = std::source_location::current());
 
@@ -42,8 +42,8 @@ struct DigitizeOptions {
   bool right = false;
 };
 /// For each element of x the number of edges below it: i where edges[i - 1] <= x < edges[i], or with `right` edges[i -
-/// 1] < x <= edges[i]. Edges may descend, which Tarry finds out by evaluating the first and the last.
-/// Shapes: that of x.  Dtypes: both are promoted; int64 results.
+/// 1] < x <= edges[i]. Edges may descend, as the first and the last tell.
+/// Shapes: that of x.  Dtypes: any, compared as they are; int64 results.
 /// Example: `ta::digitize(ta::array({0.5, 2.0}), ta::array({0.0, 1.0, 2.0}))` is `[1 3]`.
 [[nodiscard]] TARRY_EXPORT Array digitize(const Array& x, const Array& edges, DigitizeOptions options = {},
                                           Where where = std::source_location::current());
@@ -62,8 +62,8 @@ struct Histogram {
 /// How many elements of x are in each of `bins` equal bins; the last bin has its right edge too. What is outside of the
 /// range, or NaN, is in none. Without a range evaluates the smallest and the largest element.
 /// Shapes: bins counts, one more edge.  Dtypes: counts are int64, sums of weights as those of `sum`, densities and
-/// edges float64.  Throws InvalidArgument where bins is not positive or the range is not finite or descends. Example:
-/// `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
+/// edges float64.  Throws InvalidArgument where bins is not positive, the range is not finite or descends, or
+/// a bin would have no width. Example: `ta::histogram(ta::array({1.0, 2.0, 1.0}), 2).counts` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Histogram histogram(const Array& x, std::int64_t bins = 10,
                                                const HistogramOptions& options = {},
                                                Where where = std::source_location::current());
@@ -99,11 +99,11 @@ struct SegmentOptions {
 [[nodiscard]] TARRY_EXPORT Array segment_sum(const Array& x, const Array& ids, SegmentOptions options = {},
                                              Where where = std::source_location::current());
 /// The smallest element of each group, as min. Of none: the largest number there is, infinity for floats.
-/// Dtypes: numbers, kept.
+/// Dtypes: kept; of bool all and any, true of none.
 /// Example: `ta::segment_min(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 1]`.
 [[nodiscard]] TARRY_EXPORT Array segment_min(const Array& x, const Array& ids, SegmentOptions options = {},
                                              Where where = std::source_location::current());
-/// The largest element of each group, as max. Of none: the smallest number there is.  Dtypes: numbers, kept.
+/// The largest element of each group, as max. Of none: the smallest number there is.  Dtypes: kept.
 /// Example: `ta::segment_max(ta::array({1, 2, 4}), ta::array({1, 0, 1}))` is `[2 4]`.
 [[nodiscard]] TARRY_EXPORT Array segment_max(const Array& x, const Array& ids, SegmentOptions options = {},
                                              Where where = std::source_location::current());

@@ -68,9 +68,9 @@ struct SearchOptions {
 };
 /// For each v of values the place i in `sorted`, of one dimension and ascending, before which v could be put: sorted[i
 /// - 1] < v <= sorted[i], from the right sorted[i - 1] <= v < sorted[i]. A NaN is behind all numbers. Shapes: that of
-/// values.  Dtypes: both are promoted; int64 results. Throws InvalidArgument where `sorted` or the sorter has not one
-/// dimension, or the sorter another extent. Example: `ta::searchsorted(ta::array({1, 3, 5}), ta::array({3, 4}))` is `[1
-/// 2]`.
+/// values.  Dtypes: compared as they are; int64 results. Throws InvalidArgument where `sorted` or the sorter has not
+/// one dimension, or the sorter another extent. Example: `ta::searchsorted(ta::array({1, 3, 5}), ta::array({3, 4}))` is
+/// `[1 2]`.
 [[nodiscard]] TARRY_EXPORT Array searchsorted(const Array& sorted, const Array& values,
                                               const SearchOptions& options = {},
                                               Where where = std::source_location::current());

@@ -1,4 +1,7 @@
 """Masks and writes by index: beside NumPy."""
+import threading
+import time
+
 import numpy as np
 import pytest
 import tarry as ta
@@ -117,3 +120,66 @@ def test_elements_are_repeated_as_often_as_their_counts_say():
             ta.repeat(x, ta.asarray(counts), axis=0)
     with pytest.raises(IndexError):
         ta.repeat(x, ta.asarray([1, 2]), axis=2)
+
+
+def test_an_update_through_a_mask_is_one_kernel_that_waits_for_nothing():
+    x = ta.asarray(np.arange(-50.0, 50.0).reshape(4, 25))
+    mask = x < 0
+    x[mask] *= 3
+    x[x > 40] = 2 * x[x > 40] - 1
+    assert not mask.is_evaluated
+    assert ta.evaluate(x).counters.kernels == 1
+    expected = np.arange(-50.0, 50.0).reshape(4, 25)
+    expected[expected < 0] *= 3
+    expected[expected > 40] = 2 * expected[expected > 40] - 1
+    assert np.array_equal(np.asarray(x), expected)
+
+
+def test_reductions_that_need_no_number_do_not_wait_for_it():
+    x = ta.asarray(np.arange(100) % 7)
+    mask = x > 2
+    results = [x[mask].sum(), (x[mask] * 2).max(), ta.count_nonzero(x[mask] > 4), (x[mask] > 9).any()]
+    assert not mask.is_evaluated
+    chosen = (np.arange(100) % 7)[np.arange(100) % 7 > 2]
+    assert [int(r) for r in results] == [chosen.sum(), chosen.max() * 2, (chosen > 4).sum(), 0]
+    with pytest.raises(ValueError, match="nothing has no min"):
+        float(x[x > 9].min())
+
+
+def test_what_is_selected_says_what_it_is_and_settles_when_its_length_is_asked_for():
+    x = ta.asarray(np.arange(10.0))
+    chosen = x[x > 6] + 1
+    assert repr(chosen).startswith("Array(float64, (?,), lazy: selection at test_masks.py:")
+    assert chosen.ndim == 1 and chosen.dtype == ta.float64
+    assert len(chosen) == 3 and chosen.shape == (3,)
+    assert chosen.tolist() == [8.0, 9.0, 10.0]
+
+
+def test_the_length_of_what_is_selected_is_found_without_the_gil():
+    ran = []
+
+    def slow(a):
+        ran.append(threading.current_thread())
+        time.sleep(0.2)
+        return np.asarray(a) > 1
+
+    x = ta.arange(4)
+    (mask,) = ta.host_function(slow, [x], [((4,), ta.bool)])
+    other = threading.Thread(target=lambda: ta.evaluate(mask))
+    other.start()
+    while not ran:
+        time.sleep(0.001)
+    assert x[mask].shape == (2,)  # waits for the other thread, whose function needs Python
+    other.join()
+
+
+def test_a_function_may_update_through_a_mask():
+    @ta.function
+    def rectified(x):
+        y = x + 0
+        y[y < 0] = y[y < 0] / 10
+        return y
+
+    for shape in ((8,), (3, 5)):
+        x = np.linspace(-1, 1, int(np.prod(shape))).reshape(shape)
+        assert np.array_equal(np.asarray(rectified(ta.asarray(x))), np.where(x < 0, x / 10, x))

@@ -141,7 +141,7 @@ void Array::expect(const char* function, Dtype dtype, std::int64_t size, Where w
 TARRY_OR_OUT_OF_MEMORY(function, where)
 
 void Array::read(void* destination, Where where) const try {
-  runtime::read(detail::ArrayAccess::edge(*this), destination, where);
+  runtime::read(detail::defined_edge(*this, "read", where), destination, where);
 }
 TARRY_OR_OUT_OF_MEMORY("read", where)
 
@@ -162,7 +162,7 @@ struct Held final : detail::Shared::Object {
 }  // namespace
 
 detail::HostData Array::host_data(Where where) const try {
-  const auto* const held = new Held(runtime::host_data(detail::ArrayAccess::edge(*this), where));
+  const auto* const held = new Held(runtime::host_data(detail::defined_edge(*this, "host", where), where));
   return {detail::Shared(held), held->data.get()};
 }
 TARRY_OR_OUT_OF_MEMORY("host", where)

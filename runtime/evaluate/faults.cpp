@@ -64,8 +64,9 @@ class RunFaults {
     constexpr std::uint64_t kMask = (std::uint64_t{1} << codegen::kFaultBits) - 1;
     std::uint64_t index = 0;
     for (std::size_t k = words.size(); k-- > 0;) index = index << codegen::kFaultBits | (words[k] & kMask);
-    if (check.attributes.called == graph::IndexAttributes::Called::Mask)
-      fail_count(check, static_cast<std::int64_t>(index) / 2);
+    using Called = graph::IndexAttributes::Called;
+    if (check.attributes.called == Called::Mask) fail_count(check, static_cast<std::int64_t>(index) / 2);
+    if (check.attributes.called == Called::Min || check.attributes.called == Called::Max) fail_nothing(check);
     const auto number = static_cast<std::int64_t>(words[0] >> codegen::kFaultBits);
     TARRY_THROW(OutOfRange, std::string(to_string(check.attributes.called)), check.where,
                 fmt::format("index {}{} is out of range for axis {} of extent {} (indices int64 {}, evaluated at {})",
@@ -79,6 +80,13 @@ class RunFaults {
         fmt::format("the mask has {} true elements {} than the value has rows (places int64 {}, evaluated at {})",
                     std::abs(more), more > 0 ? "more" : "fewer", graph::to_string(check.shape.span()),
                     evaluated_.str()));
+  }
+
+  [[noreturn]] void fail_nothing(const Check& check) const {
+    const std::string op(to_string(check.attributes.called));
+    TARRY_THROW(InvalidShape, op, check.where,
+                fmt::format("the mask has no true element: nothing has no {} (place int64 {}, evaluated at {})", op,
+                            graph::to_string(check.shape.span()), evaluated_.str()));
   }
 
   /// A single index has no place to name, nor has a part of the indices that the user wrote.

@@ -128,6 +128,7 @@ class PlanMaker {
   [[nodiscard]] graph::Limits limits_of_target() const {
     graph::Limits limits;
     limits.fuses = switches_.fusion;
+    if (!target_.is_cuda()) limits.slots = graph::SlotLimits::last_on_cpu;
     if (target_.is_cuda()) limits.row *= target_.max_cluster;
     if (target_.is_cuda()) limits.live = target_.registers_per_thread * 5 / 8;  // others have places and functions
     if (target_.is_cuda()) limits.unrelated *= 2;  // together they fill more of the machine

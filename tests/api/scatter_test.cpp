@@ -156,9 +156,9 @@ TEST_CASE("scatter: values and indices may be computed, and x may be a view", "[
 
 TEST_CASE("scatter: integers of every width wrap, whatever the order", "[scatter]") {
   everywhere([] {
-    const auto check = [](auto zero) {
+    const auto check_places = [](auto zero, std::int64_t n) {
       using T = decltype(zero);
-      const std::int64_t n = 70, count = 3000;
+      const std::int64_t count = 3000;
       const Ints at = places(count, n, 3);
       std::vector<T> value(at.size()), from(static_cast<std::size_t>(n));
       std::mt19937 random(4);
@@ -170,10 +170,13 @@ TEST_CASE("scatter: integers of every width wrap, whatever the order", "[scatter
           T& to = expected[static_cast<std::size_t>(at[p])];
           to = joined(how, to, value[p]);
         }
-        INFO("way " << static_cast<int>(how) << ", " << sizeof(T) << " bytes");
+        INFO("way " << static_cast<int>(how) << ", " << sizeof(T) << " bytes, " << n << " places");
         const ta::Array result = ta::put(ta::asarray(from), ta::asarray(at), ta::asarray(value), {.how = how});
         CHECK(result.template to_vector<T>() == expected);
       }
+    };
+    const auto check = [&](auto zero) {
+      for (const std::int64_t n : {1, 70, 300, 2000}) check_places(zero, n);  // many values to a place, and few
     };
     check(std::int8_t{});
     check(std::uint8_t{});
@@ -240,6 +243,9 @@ TEST_CASE("scatter: floats take minima and maxima with NaN and zeros of both sig
       const ta::Array x = ta::zeros({4}, dtype), value = ta::astype(v, dtype);
       CHECK(alike(ta::with_minimum(x, i, value), ta::astype(ta::array({nan, -0.0F, -0.0F, -5.0F}), dtype)));
       CHECK(alike(ta::with_maximum(-x, i, value), ta::astype(ta::array({nan, 0.0F, 0.0F, -0.0F}), dtype)));
+      const ta::Array often = ta::tile(i, {101}), values = ta::tile(value, {101});
+      CHECK(alike(ta::with_minimum(x, often, values), ta::astype(ta::array({nan, -0.0F, -0.0F, -5.0F}), dtype)));
+      CHECK(alike(ta::with_maximum(-x, often, values), ta::astype(ta::array({nan, 0.0F, 0.0F, -0.0F}), dtype)));
     }
   });
 }

@@ -294,6 +294,79 @@ TEST_CASE("searchsorted: many elements, in any order and rising, among rows of e
   });
 }
 
+namespace {
+
+/// Numbers of T near those that other dtypes have, ascending.
+template <class T>
+std::vector<T> numbers_of() {
+  std::vector<T> all;
+  const auto add = [&](long double x) {
+    if (x >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
+        x <= static_cast<long double>(std::numeric_limits<T>::max()))
+      all.push_back(static_cast<T>(x));
+  };
+  for (const int bits : {0, 1, 8, 11, 24, 31, 53, 63, 64})
+    for (const int sign : {-1, 1})
+      for (const long double step : {-1.0L, -0.5L, 0.0L, 0.5L, 1.0L}) add(sign * std::ldexp(1.0L, bits) + step);
+  if constexpr (std::is_floating_point_v<T>)
+    for (const T x : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()}) all.push_back(x);
+  all.push_back(std::numeric_limits<T>::lowest());
+  all.push_back(std::numeric_limits<T>::max());
+  std::ranges::sort(all);
+  return all;
+}
+
+template <class A, class B>
+void check_search() {
+  const std::vector<A> row = numbers_of<A>();
+  std::vector<B> values = numbers_of<B>();
+  if constexpr (std::is_floating_point_v<B>) values.push_back(std::numeric_limits<B>::quiet_NaN());
+  Ints left, right, inside;
+  for (const B v : values) {
+    const auto wide = static_cast<long double>(v);  // has every number of both
+    const auto below = std::ranges::count_if(row, [&](A x) { return static_cast<long double>(x) < wide; });
+    const auto up_to = std::ranges::count_if(row, [&](A x) { return static_cast<long double>(x) <= wide; });
+    const auto end = static_cast<std::int64_t>(row.size());
+    left.push_back(v != v ? end : below);
+    right.push_back(v != v ? end : up_to);
+    inside.push_back(up_to > below ? 1 : 0);
+  }
+  INFO(ta::name(ta::dtype_of<B>) << " among " << ta::name(ta::dtype_of<A>));
+  const ta::Array sorted = ta::asarray(row), x = ta::asarray(values);
+  CHECK(int64s(ta::searchsorted(sorted, x)) == left);
+  CHECK(int64s(ta::searchsorted(sorted, x, {.side = ta::Side::Right})) == right);
+  CHECK(int64s(ta::digitize(x, sorted)) == right);
+  CHECK(int64s(ta::digitize(x, sorted, {.right = true})) == left);
+  CHECK(int64s(ta::astype(ta::isin(x, sorted), ta::int64)) == inside);
+}
+
+template <class A>
+void check_search_of() {
+  check_search<A, std::int8_t>();
+  check_search<A, std::int16_t>();
+  check_search<A, std::int32_t>();
+  check_search<A, std::int64_t>();
+  check_search<A, std::uint8_t>();
+  check_search<A, std::uint32_t>();
+  check_search<A, std::uint64_t>();
+  check_search<A, float>();
+  check_search<A, double>();
+}
+
+}  // namespace
+
+TEST_CASE("searchsorted: numbers of different dtypes are compared as they are", "[sort]") {
+  ta::test::in_every_way([] {
+    check_search_of<std::int8_t>();
+    check_search_of<std::int32_t>();
+    check_search_of<std::int64_t>();
+    check_search_of<std::uint8_t>();
+    check_search_of<std::uint64_t>();
+    check_search_of<float>();
+    check_search_of<double>();
+  });
+}
+
 TEST_CASE("isin: equal elements are found, NaN in nothing, -0 as +0", "[sort]") {
   ta::test::on_every_device([](ta::Device) {
     const ta::Array x = ta::array({1.0, -0.0, ta::nan, 7.0}), test = ta::array({{7.0, 0.0}, {ta::nan, 3.0}});

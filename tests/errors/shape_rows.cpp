@@ -180,6 +180,10 @@ void add_update_rows(ErrorRows& rows) {
     x.set(matrix() > 0, f32({4}));
     (void)x.to_vector<float>();
   });
+  rows.wrong<InvalidShape>("min", {"no true element", "nothing has no min (place int64 ()", "evaluated at"},
+                           [] { (void)min(matrix()(matrix() < -9)).item<float>(); });
+  rows.wrong<InvalidShape>("max", {"no true element", "nothing has no max", "evaluated at"},
+                           [] { (void)max(matrix()(matrix() < -9)).item<float>(); });
   rows.wrong<OutOfRange>("set", {"index 2 at (1,) of the indices", "axis 0 of extent 2"}, [] {
     Array x = matrix();
     x.set(array({0, 2}), 1);

@@ -126,23 +126,40 @@ void find_openblas(void* handle, OpenBlas& blas) {
   }
 }
 
+/// True if it runs narrower vectors than the processor has: versions older than a processor may not know it.
+bool is_behind(std::string_view core) {
+  constexpr std::string_view kWide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"}, kMiddle[] = {"Haswell", "Zen"};
+  const auto is_one_of = [core](const auto& cores) {
+    return std::find(std::begin(cores), std::end(cores), core) != std::end(cores);
+  };
+  try {
+    const int level = cpu_target().level;
+    return level >= 3 && !is_one_of(kWide) && (level == 4 || !is_one_of(kMiddle));
+  } catch (const InvalidArgument&) {  // a TARRY_CPU of which another line says what is wrong
+    return false;
+  }
+}
+
+/// The first that knows the processor, else the first of all.
 OpenBlas open_openblas() {
-  OpenBlas blas;
+  OpenBlas first;
   require_room();
   support::require_threads("OpenBLAS", further_threads());
   for (const std::string& path : openblas_candidates()) {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const char* const why = dlerror();
-      if (blas.missing.empty()) blas.missing = why != nullptr ? why : path + " does not load";
+      if (first.missing.empty()) first.missing = why != nullptr ? why : path + " does not load";
       continue;
     }
+    OpenBlas blas;
     find_openblas(handle, blas);
     const bool found = blas.sgemm.found() && blas.dgemm.found();
-    blas.missing = found ? "" : path + " has no cblas_sgemm";
-    if (found) break;
+    if (found && (blas.core_name == nullptr || !is_behind(blas.core_name()))) return blas;
+    if (found && !first.dgemm.found()) first = blas;
+    if (!found && !first.dgemm.found()) first.missing = path + " has no cblas_sgemm";
   }
-  return blas;
+  return first;
 }
 
 /// It writes kernels in its first calls and remembers for ever that there was no room for one: they are written here,
@@ -183,16 +200,6 @@ OneDnn open_onednn() {
   });
 #endif
   return dnn;
-}
-
-/// True if it runs narrower vectors than the processor has: versions older than a processor may not know it.
-bool is_behind(std::string_view core) {
-  constexpr std::string_view kWide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
-  try {
-    return cpu_target().level == 4 && std::find(std::begin(kWide), std::end(kWide), core) == std::end(kWide);
-  } catch (const InvalidArgument&) {  // a TARRY_CPU of which another line says what is wrong
-    return false;
-  }
 }
 
 /// Each opened once and never closed: its threads may be running at exit.

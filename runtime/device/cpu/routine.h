@@ -15,7 +15,7 @@ void run_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operan
 void sort_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void search_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
 void count_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
-void scatter_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands);
+void scatter_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void compact_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void fold_runs_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);
 void run_matrices_on_host(const codegen::RoutineSpec& spec, std::span<void* const> operands, void* scratch);

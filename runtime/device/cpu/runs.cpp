@@ -170,7 +170,7 @@ void count_on_host(const RoutineSpec& spec, std::span<void* const> operands, voi
 void run_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (graph::is_sort(spec.op)) return sort_on_host(spec, operands, scratch);
   if (graph::is_segments(spec.op)) return fold_runs_on_host(spec, operands, scratch);
-  if (graph::is_scatter(spec.op)) return scatter_on_host(spec, operands);
+  if (graph::is_scatter(spec.op)) return scatter_on_host(spec, operands, scratch);
   if (graph::is_matrices(spec.op)) return run_matrices_on_host(spec, operands, scratch);
   if (spec.op == Op::Compact) return compact_on_host(spec, operands, scratch);
   if (spec.op == Op::Searchsorted) return search_on_host(spec, operands);

@@ -1,8 +1,10 @@
 // Scatter and Compact on the CPU. A thread has some of the places and goes over all indices, so what goes to one place
-// comes in index order, whatever the number of threads.
+// comes in index order, whatever the number of threads. What may be joined in any order, many values to a place, is so
+// in parts: each has places of its own.
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "codegen/interpret/interpreter.h"
 #include "runtime/device/cpu/extreme.h"
@@ -71,6 +73,41 @@ void set_rows(const RoutineSpec& spec, const std::int64_t* index, const char* va
   });
 }
 
+/// Values of T joined by an operation that knows no order, and to which `neutral` adds nothing.
+template <class T, class Join>
+void join_in_parts(const RoutineSpec& spec, std::span<void* const> operands, void* scratch, T neutral,
+                   const Join& join) {
+  // Few places have several tables to a part, since a join waits for the one before it in the same place.
+  constexpr std::int64_t kTables = 4, kFewPlaces = 256;
+  const auto* const index = static_cast<const std::int64_t*>(operands[0]);
+  const T* const value = static_cast<const T*>(operands[1]);
+  T* const to = static_cast<T*>(operands[2]);
+  const std::int64_t n = spec.n, parts = std::min<std::int64_t>(codegen::joining_parts(spec), thread_count());
+  const auto join_all = [&](std::int64_t from, std::int64_t until, T* places) {
+    std::int64_t p = from;
+    if (n <= kFewPlaces) {
+      T tables[kTables * kFewPlaces];
+      std::fill_n(tables, kTables * n, neutral);
+      for (; p + kTables <= until; p += kTables)
+        for (std::int64_t t = 0; t < kTables; ++t) {
+          T& place = tables[t * n + index[p + t]];
+          place = join(place, value[p + t]);
+        }
+      for (std::int64_t k = 0; k < kTables * n; ++k) places[k % n] = join(places[k % n], tables[k]);
+    }
+    for (; p < until; ++p) places[index[p]] = join(places[index[p]], value[p]);
+  };
+  const auto places = [&](std::int64_t part) { return part == 0 ? to : static_cast<T*>(scratch) + (part - 1) * n; };
+  parallel_for(parts, 1, [&](std::int64_t lo, std::int64_t hi) {
+    for (std::int64_t part = lo; part < hi; ++part) {
+      if (part > 0) std::fill_n(places(part), n, neutral);
+      join_all(spec.m * part / parts, spec.m * (part + 1) / parts, places(part));
+    }
+  });
+  for (std::int64_t part = 1; part < parts; ++part)
+    for (std::int64_t place = 0; place < n; ++place) to[place] = join(to[place], places(part)[place]);
+}
+
 /// Rows of T joined element by element.
 template <class T, class Join>
 void join_rows(const RoutineSpec& spec, std::span<void* const> operands, const Join& join) {
@@ -89,27 +126,36 @@ void join_rows(const RoutineSpec& spec, std::span<void* const> operands, const J
   });
 }
 
-/// Integers by C++'s operators, in unsigned words where they may wrap.
-template <class T>
-void join_integers(const RoutineSpec& spec, std::span<void* const> operands) {
-  using Word = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-  const auto wide = [](T x) { return static_cast<Word>(x); };
-  switch (spec.op) {
-    case Op::ScatterAdd:
-      return join_rows<T>(spec, operands, [&](T a, T b) { return static_cast<T>(wide(a) + wide(b)); });
-    case Op::ScatterMultiply:
-      return join_rows<T>(spec, operands, [&](T a, T b) { return static_cast<T>(wide(a) * wide(b)); });
-    case Op::ScatterMin: return join_rows<T>(spec, operands, choose<Extreme::Least, T>);
-    default: TARRY_ASSERT(spec.op == Op::ScatterMax); return join_rows<T>(spec, operands, choose<Extreme::Most, T>);
-  }
+/// The same in parts where that is less work.
+template <class T, class Join>
+void join_values(const RoutineSpec& spec, std::span<void* const> operands, void* scratch, T neutral, const Join& join) {
+  if (codegen::joining_parts(spec) > 1) return join_in_parts<T>(spec, operands, scratch, neutral, join);
+  join_rows<T>(spec, operands, join);
 }
 
-/// Floats of a machine's own type.
+template <Extreme kWhich, class T>
+void choose_values(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  using Limits = std::numeric_limits<T>;
+  const T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  const T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  join_values<T>(spec, operands, scratch, kWhich == Extreme::Least ? most : least, choose<kWhich, T>);
+}
+
+/// Numbers of a machine's own type.
 template <class T>
-void choose_floats(const RoutineSpec& spec, std::span<void* const> operands) {
-  if (spec.op == Op::ScatterMin) return join_rows<T>(spec, operands, choose<Extreme::Least, T>);
-  TARRY_ASSERT(spec.op == Op::ScatterMax);
-  join_rows<T>(spec, operands, choose<Extreme::Most, T>);
+void join_numbers(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
+  if (spec.op == Op::ScatterMin) return choose_values<Extreme::Least, T>(spec, operands, scratch);
+  if (spec.op == Op::ScatterMax) return choose_values<Extreme::Most, T>(spec, operands, scratch);
+  if constexpr (std::is_integral_v<T>) {  // in unsigned words, since they may wrap
+    using Word = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+    const auto wide = [](T x) { return static_cast<Word>(x); };
+    const auto add = [&](T a, T b) { return static_cast<T>(wide(a) + wide(b)); };
+    const auto multiply = [&](T a, T b) { return static_cast<T>(wide(a) * wide(b)); };
+    if (spec.op == Op::ScatterAdd) return join_values<T>(spec, operands, scratch, T{0}, add);
+    TARRY_ASSERT(spec.op == Op::ScatterMultiply);
+    return join_values<T>(spec, operands, scratch, T{1}, multiply);
+  }
+  TARRY_ASSERT(false && "floats are not added or multiplied so");
 }
 
 /// Halves by the function that kernels call.
@@ -143,25 +189,25 @@ std::uint64_t truth(const std::uint8_t* mask, std::int64_t n) {
 
 }  // namespace
 
-void scatter_on_host(const RoutineSpec& spec, std::span<void* const> operands) {
+void scatter_on_host(const RoutineSpec& spec, std::span<void* const> operands, void* scratch) {
   if (spec.op == Op::ScatterSet) {
     return set_rows(spec, static_cast<const std::int64_t*>(operands[0]), static_cast<const char*>(operands[1]),
                     static_cast<char*>(operands[2]));
   }
   switch (spec.dtype) {
     case Dtype::Bool:
-    case Dtype::UInt8: return join_integers<std::uint8_t>(spec, operands);
-    case Dtype::Int8: return join_integers<std::int8_t>(spec, operands);
-    case Dtype::Int16: return join_integers<std::int16_t>(spec, operands);
-    case Dtype::UInt16: return join_integers<std::uint16_t>(spec, operands);
-    case Dtype::Int32: return join_integers<std::int32_t>(spec, operands);
-    case Dtype::UInt32: return join_integers<std::uint32_t>(spec, operands);
-    case Dtype::Int64: return join_integers<std::int64_t>(spec, operands);
-    case Dtype::UInt64: return join_integers<std::uint64_t>(spec, operands);
+    case Dtype::UInt8: return join_numbers<std::uint8_t>(spec, operands, scratch);
+    case Dtype::Int8: return join_numbers<std::int8_t>(spec, operands, scratch);
+    case Dtype::Int16: return join_numbers<std::int16_t>(spec, operands, scratch);
+    case Dtype::UInt16: return join_numbers<std::uint16_t>(spec, operands, scratch);
+    case Dtype::Int32: return join_numbers<std::int32_t>(spec, operands, scratch);
+    case Dtype::UInt32: return join_numbers<std::uint32_t>(spec, operands, scratch);
+    case Dtype::Int64: return join_numbers<std::int64_t>(spec, operands, scratch);
+    case Dtype::UInt64: return join_numbers<std::uint64_t>(spec, operands, scratch);
     case Dtype::Float16:
     case Dtype::BFloat16: return choose_halves(spec, operands);
-    case Dtype::Float32: return choose_floats<float>(spec, operands);
-    case Dtype::Float64: return choose_floats<double>(spec, operands);
+    case Dtype::Float32: return join_numbers<float>(spec, operands, scratch);
+    case Dtype::Float64: return join_numbers<double>(spec, operands, scratch);
     default: TARRY_ASSERT(false && "no kernel computes in the dtype");
   }
 }
