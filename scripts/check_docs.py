@@ -27,7 +27,7 @@ MAX_TEST_LINES = 1000  # rows of cases read well in one place
 MAX_OPENINGS = 10  # comments that begin with "What", "Whether" or "Of"; a few are right, and kernel text keeps its own
 MAX_WORDS = 30  # of a sentence that users read
 # Ops that users reach by other names: parts of composite reductions, and nodes that recording makes.
-INTERNAL_OPS = {"input", "scalar", "iota", "view", "update", "moments", "moments_merge", "segment_m2",
+INTERNAL_OPS = {"input", "selection", "scalar", "iota", "view", "update", "moments", "moments_merge", "segment_m2",
                 "random_bits", "multiply_high", "uniform", "normal",
                 "index", "gather", "scatter_set", "scatter_add", "scatter_multiply", "scatter_min", "scatter_max",
                 "compact", "segment_prod", "segment_m2", "pivots",

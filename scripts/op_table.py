@@ -13,7 +13,7 @@ import docstrings
 import make_reference
 
 # Rows that are no functions: leaves, index arithmetic, parts of composite reductions.
-NOT_FUNCTIONS = {"input", "scalar", "iota", "view", "update", "index", "gather", "scatter_set", "scatter_add",
+NOT_FUNCTIONS = {"input", "selection", "scalar", "iota", "view", "update", "index", "gather", "scatter_set", "scatter_add",
                  "scatter_multiply", "scatter_min", "scatter_max", "compact", "segment_prod", "segment_m2", "pivots",
                  "moments", "moments_merge",
                  "random_bits", "multiply_high", "uniform", "normal",
