@@ -211,7 +211,7 @@ Array to_array(nb::handle o, std::optional<Dtype> dtype, int depth) {
   if (auto copied = copy_of_memory(o)) return cast_to(std::move(*copied), dtype);
   const bool is_text = PyUnicode_Check(o.ptr()) || PyBytes_Check(o.ptr());
   if (PySequence_Check(o.ptr()) != 0 && !is_text) return of_sequence(nb::steal(PySequence_List(o.ptr())), dtype, depth);
-  raise(PyExc_TypeError, "no array can be made of " + class_name(o));
+  throw InvalidDtype("asarray", here(), "no array can be made of " + class_name(o));
 }
 
 namespace {
@@ -320,13 +320,14 @@ void bind_creation(nb::module_& m, ArrayClass&) {
       document("geomspace"));
   m.def(
       "meshgrid",
-      [](const nb::args& arrays, std::string_view indexing, bool sparse) {
+      [](const nb::args& arrays, std::string_view indexing, bool sparse, bool) {
         if (indexing != "xy" && indexing != "ij") refuse_value("meshgrid", "indexing is xy or ij");
+        if (arrays.size() == 0) return nb::list();
         if (sparse) return nb::list(tuple_of(open_grid(arrays_of(arrays), indexing == "xy")));
         return nb::list(
             tuple_of(meshgrid(arrays_of(arrays), indexing == "xy" ? GridOrder::XY : GridOrder::IJ, here())));
       },
-      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", "sparse"_a = false, document("meshgrid"));
+      "arrays"_a, nb::kw_only(), "indexing"_a = "xy", "sparse"_a = false, "copy"_a = true, document("meshgrid"));
   m.def(
       "tril", [](Value x, const Whole& k) { return tril(x.array(), diagonal_of(k), here()); }, "x"_a, "k"_a = 0,
       document("tril"));

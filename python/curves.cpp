@@ -101,13 +101,13 @@ void bind_numbers(nb::module_& m, ArrayClass& array) {
 void bind_curves(nb::module_& m, ArrayClass& array) {
   bind_numbers(m, array);
   m.def(
-      "interp",
+      "_interp",
       [](Value x, Value xp, Value fp, std::optional<double> left, std::optional<double> right) {
         const Array &points = xp.array(), values = other_floats(fp, points);
         return interp(other_floats(x, points), points, values, {left, right}, here());
       },
       "x"_a, "xp"_a, "fp"_a, "left"_a = nb::none(), "right"_a = nb::none(), document("interp"));
-  m.def("gradient", &slopes, "f"_a, "spacings"_a, "axis"_a = nb::none(),
+  m.def("_gradient", &slopes, "f"_a, "spacings"_a, "axis"_a = nb::none(),
         "Slopes along each axis: differences of both neighbours, at the ends of the one that is there.\n\n"
         "`spacings` are the distance of neighbours, or the places of the points along the axis, for all axes or for "
         "each.\n\nShapes: each result has that of f; one array for one axis, else a tuple of them.\n\n"

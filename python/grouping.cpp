@@ -98,17 +98,17 @@ void bind_grouping(nb::module_& m) {
       },
       "x"_a, "weights"_a = nb::none(), "minlength"_a = 0, document("bincount"));
   m.def(
-      "digitize", [](Value x, Value bins, bool right) { return digitize(x.array(), bins.array(), {right}, here()); },
+      "_digitize", [](Value x, Value bins, bool right) { return digitize(x.array(), bins.array(), {right}, here()); },
       "x"_a, "bins"_a, "right"_a = false, document("digitize"));
   m.def(
-      "histogram",
+      "_histogram",
       [](Value x, nb::handle bins, std::optional<std::pair<double, double>> range, Value weights, bool density) {
         return histogram_of(x, bins, range, weights, density);
       },
       "x"_a, "bins"_a = 10, "range"_a = nb::none(), nb::kw_only(), "weights"_a = nb::none(), "density"_a = false,
       document("histogram"));
   m.def(
-      "histogramdd",
+      "_histogramdd",
       [](Value x, nb::handle bins, Value weights, bool density) { return histogramdd_of(x, bins, weights, density); },
       "x"_a, "bins"_a, nb::kw_only(), "weights"_a = nb::none(), "density"_a = false, document("histogramdd"));
   bind_groups(m);

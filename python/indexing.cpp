@@ -41,6 +41,21 @@ std::int64_t first_outside(const Array& indices, std::int64_t extent) {
   }
 }
 
+/// Throws OutOfRange for the first of the places that an axis does not have.
+void check_places(const Array& indices, std::int64_t extent, int axis, const char* op, Where where) {
+  const Shape shape = indices.shape();
+  std::int64_t at = first_outside(indices, extent);
+  if (at == indices.size()) return;
+  const Array number = index(reshape(indices, {-1}, here()), std::vector<Index>{Index(at)}, here());
+  const std::string value = nb::repr(python_number(item(number, here()))).c_str();
+  std::vector<std::int64_t> place(static_cast<std::size_t>(indices.ndim()));
+  for (std::size_t d = place.size(); d-- > 0; at /= shape[d]) place[d] = at % shape[d];
+  throw OutOfRange(op, where,
+                   "index " + value + " at " + Shape(std::move(place)).str() +
+                       " of the indices is out of range for axis " + std::to_string(axis) + " of extent " +
+                       std::to_string(extent));
+}
+
 /// One key of Python as indices of ours into x; keeps the arrays that they point to. Places that the host knows are
 /// checked.
 class Key {
@@ -149,7 +164,7 @@ class Key {
       if (host != on_host_.end() && *host == i) {
         ++host;
         if (!is_mask(indices_[i])) {
-          if (axis < ndim) check(indices_[i].array(), shape[static_cast<std::size_t>(axis)], axis);
+          if (axis < ndim) check_places(indices_[i].array(), shape[static_cast<std::size_t>(axis)], axis, op_, where_);
         } else if (axes == 0 && indices_.size() > 1) {
           const bool all = is_true(indices_[i].array());
           grown_.push_back(axis);
@@ -165,20 +180,6 @@ class Key {
     const Unlocked unlocked;
     return item(mask, where).to_double() != 0;
   }
-
-  void check(const Array& indices, std::int64_t extent, int axis) const {
-    const Shape shape = indices.shape();
-    std::int64_t at = first_outside(indices, extent);
-    if (at == indices.size()) return;
-    const std::string value = python_repr(index(reshape(indices, {-1}, here()), std::vector<Index>{Index(at)}, here()));
-    std::vector<std::int64_t> place(static_cast<std::size_t>(indices.ndim()));
-    for (std::size_t d = place.size(); d-- > 0; at /= shape[d]) place[d] = at % shape[d];
-    throw OutOfRange(op_, where_,
-                     "index " + value + " at " + Shape(std::move(place)).str() +
-                         " of the indices is out of range for axis " + std::to_string(axis) + " of extent " +
-                         std::to_string(extent));
-  }
-  static std::string python_repr(const Array& number) { return nb::repr(python_number(item(number, here()))).c_str(); }
 
   /// Ends of a slice as Python gives them; those at either end of the range of integers are open.
   static Slice slice_of(PyObject* slice) {
@@ -230,8 +231,15 @@ PyObject* get(PyObject* self, PyObject* key) {
   });
 }
 
-/// A mask of the leading axes as one of all.
-Array spread(const Array& mask, int ndim) {
+/// A mask of the leading axes of x as one of all.
+Array spread(const Array& mask, const Array& x) {
+  const int ndim = x.ndim();
+  for (std::size_t d = 0; d < mask.shape().size(); ++d) {
+    if (mask.shape()[d] == x.shape()[d] || mask.shape()[d] == 0) continue;
+    throw OutOfRange("set", here(),
+                     "a mask of bool " + mask.shape().str() + " does not fit axis " + std::to_string(d) + " of " +
+                         std::string(name(x.dtype())) + " " + x.shape().str());
+  }
   std::vector<Index> indices{Index(ellipsis)};
   for (int d = mask.ndim(); d < ndim; ++d) indices.emplace_back(newaxis);
   return index(mask, indices, here());
@@ -276,7 +284,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         const Array shorter = longer ? shortened(*given.array(), place) : Array();
         const Operand operand = longer ? Operand(shorter, where) : given;
         if (mask != nullptr && mask->ndim() <= x.ndim() && axes == 0) {
-          x.set(spread(*mask, x.ndim()), operand);
+          x.set(spread(*mask, x), operand);
         } else if (mask != nullptr && mask->ndim() == 0) {  // as a mask of one row, along a new axis
           Array rows = expand_dims(x, 0, here());
           rows.set(expand_dims(*mask, 0, here()), operand);
@@ -349,11 +357,11 @@ Put put_named(std::string_view how) {
 }
 
 /// x[key] = how(x[key], value), in place as assignment is; values of a place that is named twice are all joined.
-void combine(nb::handle object, nb::handle key, nb::handle value, std::string_view how) {
-  if (!is_array(object.ptr())) raise(PyExc_TypeError, "takes an array of Tarry, not " + class_name(object));
+void combine(nb::handle object, nb::handle key, nb::handle value, const char* how) {
+  if (!is_array(object.ptr())) throw InvalidDtype(how, here(), "changes an array of Tarry, not " + class_name(object));
   const Where where = here();
   Array& x = array_of(object.ptr());
-  const Key k(key.ptr(), x, "set", where);
+  const Key k(key.ptr(), x, how, where);
   Value v(value);
   const Operand operand = value_for(v, x);
   const Put put = put_named(how);
@@ -369,6 +377,26 @@ void combine(nb::handle object, nb::handle key, nb::handle value, std::string_vi
   } else {
     x.maximum(*mask, operand);
   }
+}
+
+/// The values again from the first one, as many as there are places.
+Array repeated_for(const Array& values, std::int64_t count) {
+  if (values.ndim() == 0 || values.size() == count || values.size() == 0) return values;
+  const Array flat = reshape(values, {-1}, here());
+  return take(flat, remainder(arange(count, int64, here()), values.size()), 0, Bounds::Error, here());
+}
+
+/// Indices, of which those that the host knows are checked.
+const Array& places_of(Value& indices, const Array& x, std::optional<int> axis, const char* op, Bounds bounds) {
+  const bool numbered = dtype_of_numbers(indices.handle(), float64).has_value();
+  const bool known = numbered || PyObject_HasAttrString(indices.handle().ptr(), "__array_interface__") != 0;
+  const Array& made = indices.array();
+  const int along = axis.value_or(0) + (axis.value_or(0) < 0 ? x.ndim() : 0);
+  if (bounds != Bounds::Error || is_array(indices.handle().ptr()) || !known || !is_integral(made.dtype())) return made;
+  if (along < 0 || (axis && along >= x.ndim())) return made;
+  const std::int64_t extent = axis ? x.shape()[static_cast<std::size_t>(along)] : x.size();
+  check_places(made, extent, along, op, here());
+  return made;
 }
 
 Bounds bounds_of(std::string_view mode) {
@@ -406,7 +434,8 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
   define(
       m, array, "take",
       [](Value x, Value indices, std::optional<int> axis, const char* mode) {
-        return take(x.array(), indices.array(), axis, bounds_of(mode), here());
+        const Bounds bounds = bounds_of(mode);
+        return take(x.array(), places_of(indices, x.array(), axis, "take", bounds), axis, bounds, here());
       },
       "indices"_a, "axis"_a = nb::none(), nb::kw_only(), "mode"_a = "raise");
   m.def(
@@ -421,7 +450,11 @@ void bind_indexing(nb::module_& m, ArrayClass& array) {
       "put",
       [](Value x, Value indices, Value values, const char* mode, std::string_view how) {
         const Operand v = value_for(values, x.array());
-        return put(x.array(), indices.array(), v, {put_named(how), bounds_of(mode)}, here());
+        const Bounds bounds = bounds_of(mode);
+        const Array& places = places_of(indices, x.array(), {}, "put", bounds);
+        const Array cycled = v.array() == nullptr ? Array() : repeated_for(*v.array(), places.size());
+        return put(x.array(), places, v.array() == nullptr ? v : Operand(cycled, here()), {put_named(how), bounds},
+                   here());
       },
       "x"_a, "indices"_a, "values"_a, nb::kw_only(), "mode"_a = "raise", "how"_a = "set", document("put"));
   m.def(

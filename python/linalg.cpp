@@ -29,7 +29,7 @@ void bind_products(nb::module_& m) {
       "x2"_a, nb::kw_only(), "axis"_a = -1, document("vecdot"));
   m.def(
       "tensordot", [](Value x1, Value x2, nb::handle axes) { return contracted(x1, x2, axes); }, "x1"_a, "x2"_a,
-      nb::kw_only(), "axes"_a = 2, document("tensordot"));
+      "axes"_a = 2, document("tensordot"));
   m.def(
       "matrix_transpose", [](Value x) { return matrix_transpose(x.array(), here()); }, "x"_a,
       document("matrix_transpose"));
@@ -237,7 +237,7 @@ void bind_linalg(nb::module_& m, ArrayClass&) {
       "a"_a, "b"_a, document("inner"));
   m.def("kron", [](Value a, Value b) { return kron(a.array(), b.array(), here()); }, "a"_a, "b"_a, document("kron"));
   m.def(
-      "einsum",
+      "_einsum",
       [](std::string_view subscripts, const nb::args& arrays) { return einsum(subscripts, arrays_of(arrays), here()); },
       "subscripts"_a, "arrays"_a, document("einsum"));
 }

@@ -38,7 +38,7 @@ RESULTS = {
     "shape": "tuple[int, ...]", "item": "builtins.bool | int | float", "tolist": "Any", "evaluate": "Array",
     "__reduce__": "tuple[object, ...]", "__reduce_ex__": "tuple[object, ...]", "meshgrid": "list[Array]",
     "broadcast_arrays": "list[Array]", "unstack": "tuple[Array, ...]", "nonzero": "tuple[Array, ...]",
-    "histogram": "tuple[Array, Array]", "histogramdd": "tuple[Array, list[Array]]", "aggregate": "Groups",
+    "_histogram": "tuple[Array, Array]", "_histogramdd": "tuple[Array, tuple[Array, ...]]", "aggregate": "Groups",
     "where": "tuple[Array, ...]",
     "host_function": "tuple[Array, ...]", "cuda_kernel": "tuple[Array, ...]", "topk": "TopKResult",
     "unique_all": "UniqueAllResult", "unique_counts": "UniqueCountsResult", "unique_inverse": "UniqueInverseResult",
@@ -55,6 +55,16 @@ ADDED = """
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType: ...
 
     def _repr_html_(self) -> str: ...
+
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect") -> Array: ...
+
+    def choose(self, choices: Any, mode: str = "raise") -> Array: ...
+
+    def compress(self, condition: Any, axis: int | None = None) -> Array: ...
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect") -> None: ...
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None: ...
 """
 BUFFER = """
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -108,7 +118,7 @@ def annotated(line):
 
 def finished(text, module):
     """The stub of a module, from what nanobind writes."""
-    text = re.sub(r"from tarry\._numpy import \(.*?\)\n", "", text, flags=re.S)
+    text = re.sub(r"from tarry\._(?:numpy|joins) import \(.*?\)\n", "", text, flags=re.S)
     text = re.sub(r"from tarry(\.\w+)? import \(\n(.*?)\)", made_in_python, text, flags=re.S)
     text = text.replace("tarry._tarry.", "").replace("import tarry._tarry\n", "")
     added = ADDED + ("" if "__buffer__" in text else BUFFER)

@@ -1,4 +1,6 @@
 // Reductions and scans.
+#include <utility>
+
 #include "python/module.h"
 #include "python/values.h"
 
@@ -13,35 +15,93 @@ using Running = Array (*)(const Array&, ScanOptions, Where);
 using Extreme = Array (*)(const Array&, RunningOptions, Where);
 using MaybeDtype = std::optional<Dtype>;
 
+/// What the package's function of masked reductions takes beside the array.
+struct Choice {
+  nb::handle where, initial;
+  /// True where a mask or an initial value is given.
+  [[nodiscard]] bool given() const { return !initial.is_none() || !(where.is_none() || where.ptr() == Py_True); }
+};
+
+/// The reduction of this name of the elements where a mask is true, on from an initial value.
+template <class... Argument>
+Array masked(const char* name, Value& x, const Axes& axis, const Choice& choice, Argument&&... arguments) {
+  nb::object axes = nb::none();
+  if (!axis.all()) {
+    nb::list each;
+    for (const std::int64_t one : axis.vector()) each.append(one);
+    axes = nb::tuple(each);
+  }
+  const nb::object reduce = nb::module_::import_("tarry._masked").attr("reduce");
+  const nb::object made = reduce(name, object(x.array()), axes, "initial"_a = choice.initial, "where"_a = choice.where,
+                                 std::forward<Argument>(arguments)...);
+  return array_of(made.ptr());
+}
+
 void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define(
       m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, here()); },
       "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
+/// Of bools.
+void deciding(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
+  define(
+      m, array, name,
+      [f, name](Value x, const Axes& axis, bool keepdims, nb::handle where) {
+        const Choice choice{where, nb::none()};
+        if (choice.given()) return masked(name, x, axis, choice, "keepdims"_a = keepdims);
+        return f(x.array(), axis, {keepdims}, here());
+      },
+      "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "where"_a = true);
+}
+/// Smallest and largest elements.
+void choosing(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
+  define(
+      m, array, name,
+      [f, name](Value x, const Axes& axis, bool keepdims, nb::handle initial, nb::handle where) {
+        const Choice choice{where, initial};
+        if (choice.given()) return masked(name, x, axis, choice, "keepdims"_a = keepdims);
+        return f(x.array(), axis, {keepdims}, here());
+      },
+      "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "initial"_a = nb::none(), "where"_a = true);
+}
 void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
   define(
       m, array, name,
-      [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
+      [f, name](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims, nb::handle initial, nb::handle where) {
+        const Choice choice{where, initial};
+        if (choice.given()) return masked(name, x, axis, choice, "dtype"_a = dtype, "keepdims"_a = keepdims);
         return f(x.array(), axis, {keepdims, dtype}, here());
       },
-      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "initial"_a = nb::none(),
+      "where"_a = true);
 }
 /// Means: in another dtype where one is named.
 void averaging(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define(
       m, array, name,
-      [f](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims) {
+      [f, name](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims, nb::handle where) {
+        const Choice choice{where, nb::none()};
+        if (choice.given()) return masked(name, x, axis, choice, "dtype"_a = dtype, "keepdims"_a = keepdims);
         return f(dtype ? astype(x.array(), *dtype, here()) : x.array(), axis, {keepdims}, here());
       },
-      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "where"_a = true);
 }
+/// Variances and deviations, in another dtype or from another mean where one is named.
 void moment(nb::module_& m, ArrayClass& array, const char* name, Moment f) {
   define(
       m, array, name,
-      [f](Value x, const Axes& axis, double correction, bool keepdims, std::optional<double> ddof) {
-        return f(x.array(), axis, {keepdims, ddof.value_or(correction)}, here());
+      [f, name](Value x, const Axes& axis, MaybeDtype dtype, double correction, bool keepdims,
+                std::optional<double> ddof, nb::handle mean, nb::handle where) {
+        const Choice choice{where, nb::none()};
+        if (choice.given() || !mean.is_none()) {
+          return masked(name, x, axis, choice, "dtype"_a = dtype, "keepdims"_a = keepdims,
+                        "correction"_a = ddof.value_or(correction), "mean"_a = mean);
+        }
+        const Array given = dtype ? astype(x.array(), *dtype, here()) : x.array();
+        return f(given, axis, {keepdims, ddof.value_or(correction)}, here());
       },
-      "axis"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false, "ddof"_a = nb::none());
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "correction"_a = 0.0, "keepdims"_a = false,
+      "ddof"_a = nb::none(), "mean"_a = nb::none(), "where"_a = true);
 }
 void position(nb::module_& m, ArrayClass& array, const char* name, Position f) {
   define(
@@ -91,10 +151,10 @@ Array variables(Value& x, Value& y, bool in_rows) {
 void bind_reductions(nb::module_& m, ArrayClass& array) {
   summing(m, array, "sum", &sum);
   summing(m, array, "prod", &prod);
-  plain(m, array, "min", &min);
-  plain(m, array, "max", &max);
-  plain(m, array, "any", &any);
-  plain(m, array, "all", &all);
+  choosing(m, array, "min", &min);
+  choosing(m, array, "max", &max);
+  deciding(m, array, "any", &any);
+  deciding(m, array, "all", &all);
   averaging(m, array, "mean", &mean);
   plain(m, array, "count_nonzero", &count_nonzero);
   plain(m, array, "logsumexp", &logsumexp);
@@ -117,28 +177,28 @@ void bind_reductions(nb::module_& m, ArrayClass& array) {
       document("softmax"));
   summing(m, array, "nansum", &nansum);
   summing(m, array, "nanprod", &nanprod);
-  plain(m, array, "nanmin", &nanmin);
-  plain(m, array, "nanmax", &nanmax);
+  choosing(m, array, "nanmin", &nanmin);
+  choosing(m, array, "nanmax", &nanmax);
   averaging(m, array, "nanmean", &nanmean);
   moment(m, array, "nanvar", &nanvar);
   moment(m, array, "nanstd", &nanstd);
   plain(m, array, "ptp", &ptp);
   m.def(
-      "average",
+      "_average",
       [](Value x, const Axes& axis, Value weights, bool keepdims) {
         if (weights.is_none()) return mean(x.array(), axis, {keepdims}, here());
         return average(x.array(), weights.array(), axis, {keepdims}, here());
       },
       "x"_a, "axis"_a = nb::none(), "weights"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("average"));
   m.def(
-      "cov",
+      "_cov",
       [](Value x, Value y, bool rowvar, double correction, std::optional<double> ddof) {
         return cov(variables(x, y, rowvar), {rowvar, ddof.value_or(correction)}, here());
       },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true, nb::kw_only(), "correction"_a = 1.0, "ddof"_a = nb::none(),
       document("cov"));
   m.def(
-      "corrcoef", [](Value x, Value y, bool rowvar) { return corrcoef(variables(x, y, rowvar), {rowvar}, here()); },
+      "_corrcoef", [](Value x, Value y, bool rowvar) { return corrcoef(variables(x, y, rowvar), {rowvar}, here()); },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true, document("corrcoef"));
 }
 

@@ -59,7 +59,8 @@ void bind_quantile(nb::module_& m, const char* name, One one, Several several) {
         if (const auto* const single = std::get_if<double>(&q)) return one(x.array(), *single, options, here());
         return several(x.array(), std::get<std::vector<double>>(q), options, here());
       },
-      "x"_a, "q"_a, "axis"_a = nb::none(), nb::kw_only(), "method"_a = "linear", "keepdims"_a = false, document(name));
+      "x"_a, "q"_a, "axis"_a = nb::none(), nb::kw_only(), "method"_a = "linear", "keepdims"_a = false,
+      document(name + 1));
 }
 
 void bind_sets(nb::module_& m) {
@@ -119,7 +120,7 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
       "axis"_a = -1, "kind"_a = nb::none(), nb::kw_only(), "descending"_a = false, "stable"_a = true,
       "Puts the array's own elements in order along the axis, as sort does.");
   m.def(
-      "partition",
+      "_partition",
       [](Value x, std::int64_t kth, std::optional<int> axis) {
         const auto [rows, last] = along(x, axis);
         return partition(rows, kth, last, here());
@@ -141,18 +142,18 @@ void bind_sorting(nb::module_& m, ArrayClass& array) {
       },
       "x1"_a, "x2"_a, "side"_a = "left", "sorter"_a = nb::none(), document("searchsorted"));
   m.def(
-      "isin", [](Value x, Value test) { return isin(x.array(), test.array(), here()); }, "x"_a, "test"_a,
+      "_isin", [](Value x, Value test) { return isin(x.array(), test.array(), here()); }, "x"_a, "test"_a,
       document("isin"));
   m.def(
-      "median",
+      "_median",
       [](Value x, std::optional<int> axis, bool keepdims) {
         return median(x.array(), {axis, QuantileMethod::Linear, keepdims}, here());
       },
       "x"_a, "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, document("median"));
   using One = Array (*)(const Array&, double, QuantileOptions, Where);
   using Several = Array (*)(const Array&, const std::vector<double>&, QuantileOptions, Where);
-  bind_quantile(m, "quantile", static_cast<One>(&quantile), static_cast<Several>(&quantile));
-  bind_quantile(m, "percentile", static_cast<One>(&percentile), static_cast<Several>(&percentile));
+  bind_quantile(m, "_quantile", static_cast<One>(&quantile), static_cast<Several>(&quantile));
+  bind_quantile(m, "_percentile", static_cast<One>(&percentile), static_cast<Several>(&percentile));
   bind_sets(m);
 }
 

@@ -49,7 +49,7 @@ Array other(Value& v) { return v.is_none() ? Array() : v.array(); }
 
 void bind_windows(nb::module_& m) {
   m.def(
-      "pad",
+      "_pad",
       [](Value x, const std::variant<std::int64_t, Pair, std::vector<Pair>>& pad_width, std::string_view mode,
          nb::handle constant_values) {
         return pad(x.array(), widths_of(pad_width), pad_named(mode), filling(constant_values), here());
@@ -64,6 +64,7 @@ void bind_windows(nb::module_& m) {
   m.def(
       "diff",
       [](Value x, std::int64_t n, int axis, Value prepend, Value append) {
+        if (n == 0) return x.array();
         return diff(x.array(), {axis, n, other(prepend), other(append)}, here());
       },
       "x"_a, "n"_a = 1, "axis"_a = -1, nb::kw_only(), "prepend"_a = nb::none(), "append"_a = nb::none(),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # typing takes long to import
     from typing import Any
 
 __all__ = [
-    "apply_along_axis", "apply_over_axes", "array_equiv", "diag_indices_from", "histogram_bin_edges", "mask_indices",
-    "packbits", "tril_indices_from", "trim_zeros", "triu_indices_from", "unpackbits",
+    "apply_along_axis", "apply_over_axes", "array_equiv", "diag_indices_from", "mask_indices",
+    "packbits", "tril_indices_from", "triu_indices_from", "unpackbits",
 ]
 
 
@@ -84,22 +84,6 @@ def array_equiv(a: Any, b: Any) -> bool:
     return _builtins.bool(_tarry.all(_tarry.equal(both[0], both[1])))
 
 
-def histogram_bin_edges(x: Any, bins: Any = 10, range: Any = None) -> Array:
-    """The edges of the bins that histogram counts by."""
-    return _tarry.histogram(x, bins, **({} if range is None else {"range": range}))[1]
-
-
-def trim_zeros(x: Any, trim: str = "fb") -> Array:
-    """x without the zeros at its front (f) and back (b). Evaluates: its extent follows from the elements."""
-    x = _tarry.reshape(_tarry.asarray(x), -1)
-    places = _tarry.nonzero(x)[0]
-    if places.size == 0:
-        return x[:0]
-    first = _builtins.int(places[0]) if "f" in trim.lower() else 0
-    last = _builtins.int(places[-1]) + 1 if "b" in trim.lower() else x.size
-    return x[first:last]
-
-
 def _bits(name: str, bitorder: str) -> list[int]:
     if bitorder not in ("big", "little"):
         raise _tarry._wrong("InvalidValue", name, f"bitorder is 'big' or 'little', not {bitorder!r}")
@@ -115,7 +99,7 @@ def packbits(x: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     x = _tarry.moveaxis(_tarry.reshape(x, -1) if axis is None else x, axis or 0, -1)
     bits = _tarry.astype(_tarry.not_equal(x, 0), _tarry.uint8)
     missing = -bits.shape[-1] % 8
-    bits = _tarry.reshape(_tarry.pad(bits, [(0, 0)] * (x.ndim - 1) + [(0, missing)]), (*x.shape[:-1], -1, 8))
+    bits = _tarry.reshape(_tarry._pad(bits, [(0, 0)] * (x.ndim - 1) + [(0, missing)]), (*x.shape[:-1], -1, 8))
     weights = _tarry.asarray([1 << bit for bit in _bits("packbits", bitorder)], dtype=_tarry.uint8)
     made = _tarry.sum(bits * weights, axis=-1, dtype=_tarry.uint8)
     return _tarry.moveaxis(made, -1, axis or 0)
@@ -131,5 +115,5 @@ def unpackbits(x: Any, axis: int | None = None, count: int | None = None, bitord
     bits = _tarry.bitwise_right_shift(x[..., None], _tarry.asarray(_bits("unpackbits", bitorder), dtype=_tarry.uint8)) & 1
     made = _tarry.reshape(bits, (*x.shape[:-1], 8 * x.shape[-1]))
     if count is not None and count > made.shape[-1]:
-        made = _tarry.pad(made, [(0, 0)] * (x.ndim - 1) + [(0, count - made.shape[-1])])
+        made = _tarry._pad(made, [(0, 0)] * (x.ndim - 1) + [(0, count - made.shape[-1])])
     return _tarry.moveaxis(made[..., :count], -1, axis or 0)

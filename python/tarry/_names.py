@@ -1,14 +1,20 @@
-"""NumPy's functions on shapes, places and sets, as calls of the module's own: nothing is computed here."""
+"""NumPy's functions on shapes and places, as calls of the module's own: nothing is computed here."""
 
 from __future__ import annotations
 
 import builtins as _builtins
 
-from . import _axes, _nans, _numbers, _tarry
+from . import _axes, _bins, _nans, _numbers, _pads, _places, _quantiles, _sets, _statistics, _tarry
 from ._axes import *  # noqa: F403
+from ._bins import *  # noqa: F403
 from ._changes import refuse_nameless as _refuse_nameless
 from ._nans import *  # noqa: F403
 from ._numbers import *  # noqa: F403
+from ._pads import *  # noqa: F403
+from ._places import *  # noqa: F403
+from ._quantiles import *  # noqa: F403
+from ._sets import *  # noqa: F403
+from ._statistics import *  # noqa: F403
 from ._tarry import Array
 
 TYPE_CHECKING = False
@@ -19,14 +25,14 @@ if TYPE_CHECKING:  # typing takes long to import
     from ._tarry import Dtype
 
 __all__ = [
-    "append", "argpartition", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "bartlett", "blackman", "block",
+    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "bartlett", "blackman", "block",
     "broadcast_shapes", "c_", "column_stack", "copyto", "delete", "diag", "diag_indices", "diagflat", "dsplit",
-    "dstack", "ediff1d", "extract", "fill_diagonal", "fliplr", "flipud", "fromfunction", "hamming", "hanning",
-    "histogram2d", "hsplit", "hstack", "indices", "insert", "intersect1d", "isscalar", "ix_", "kaiser", "lexsort", "matvec",
-    "mgrid", "ogrid", "piecewise", "place", "putmask", "r_", "ravel_multi_index", "resize", "rollaxis", "rot90",
-    "row_stack", "select", "setdiff1d", "setxor1d", "split", "tri", "tril_indices", "triu_indices", "union1d",
-    "unique", "unravel_index", "vecmat", "vsplit", "vstack", *_axes.__all__, *_nans.__all__,
-    *_numbers.__all__,
+    "dstack", "extract", "fliplr", "flipud", "fromfunction", "hamming", "hanning",
+    "hsplit", "hstack", "indices", "isscalar", "ix_", "kaiser", "matvec",
+    "mgrid", "ogrid", "piecewise", "place", "putmask", "r_", "resize", "rollaxis", "rot90",
+    "row_stack", "select", "split", "tri", "tril_indices", "triu_indices", "vecmat",
+    "vsplit", "vstack", *_axes.__all__, *_bins.__all__, *_nans.__all__, *_numbers.__all__, *_pads.__all__,
+    *_places.__all__, *_quantiles.__all__, *_sets.__all__, *_statistics.__all__,
 ]
 
 
@@ -199,44 +205,6 @@ def diag(x: Any, k: int = 0) -> Array:
     return made
 
 
-def fill_diagonal(x: Array, value: Any) -> None:
-    """Sets the elements (i, i, ...) of x, which has two axes or more, to a number or to those of a vector."""
-    if not isinstance(x, Array):
-        raise TypeError(f"fill_diagonal changes an array of Tarry, not {type(x).__name__}")
-    _refuse_nameless(x, "fill_diagonal")
-    at = _tarry.arange(_builtins.min(x.shape))
-    x[(at,) * x.ndim] = value
-
-
-def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
-    """x with values before these places of an axis; of the flattened x without one.
-
-    A place is an integer or a list of integers, counted in x. The values broadcast.
-    """
-    x = _tarry.asarray(x)
-    if axis is None:
-        x, axis = _tarry.reshape(x, -1), 0
-    axis %= x.ndim
-    single = isinstance(obj, int)
-    places = [obj] if isinstance(obj, int) else [int(at) for at in obj]
-    extent, front = x.shape[axis], (slice(None),) * axis
-    if any(not -extent <= at <= extent for at in places):
-        raise _tarry._wrong("OutOfRange", "insert", f"there is no place {obj} in axis {axis} of shape {x.shape}")
-    places = [at + extent if at < 0 else at for at in places]
-    new = _tarry.astype(_tarry.asarray(values), x.dtype)
-    if single and new.ndim:  # all of them before the one place
-        wide = x.shape[:axis] + ((new.shape[0] if x.ndim == 1 else 1),) + x.shape[axis + 1:]
-        rows = _tarry.broadcast_to(new, wide)
-        return _tarry.concat([x[(*front, slice(None, places[0]))], rows, x[(*front, slice(places[0], None))]], axis)
-    rows = _tarry.broadcast_to(new, (*x.shape[:axis], len(places), *x.shape[axis + 1:]))
-    order = sorted(range(len(places)), key=places.__getitem__)
-    parts, done = [], 0
-    for i in order:
-        parts += [x[(*front, slice(done, places[i]))], rows[(*front, slice(i, i + 1))]]
-        done = places[i]
-    return _tarry.concat([*parts, x[(*front, slice(done, None))]], axis)
-
-
 # ---- Places ----
 
 
@@ -269,16 +237,6 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The places of the diagonal of `ndim` axes of n elements."""
     return (_tarry.arange(n),) * ndim
-
-
-def unravel_index(numbers: Any, shape: int | Sequence[int]) -> tuple[Array, ...]:
-    """Of elements by number in row-major order the index along each axis."""
-    rest = _tarry.asarray(numbers)
-    found: list[Array] = []
-    for extent in reversed([shape] if isinstance(shape, int) else list(shape)):
-        found.append(rest % extent)
-        rest = rest // extent
-    return tuple(reversed(found))
 
 
 def ix_(*places: Any) -> tuple[Array, ...]:
@@ -369,14 +327,6 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Array:
     return _tarry.moveaxis(x, axis, start - 1 if axis < start else start)
 
 
-def ravel_multi_index(places: Sequence[Any], shape: Sequence[int]) -> Array:
-    """The numbers of elements in row-major order, of their places along each axis."""
-    made = _tarry.asarray(0)
-    for at, extent in zip(places, shape, strict=True):
-        made = made * extent + _tarry.asarray(at)
-    return made
-
-
 def matvec(x: Any, v: Any) -> Array:
     """Matrices times vectors. Shapes: (..., m, n) and (..., n) give (..., m)."""
     return _tarry.matmul(_tarry.asarray(x), _tarry.asarray(v)[..., None])[..., 0]
@@ -433,11 +383,6 @@ def piecewise(x: Any, conditions: Sequence[Any], functions: Sequence[Any]) -> Ar
     return _tarry.astype(_tarry.asarray(made), x.dtype)
 
 
-def argpartition(x: Any, kth: Any, axis: int = -1) -> Array:
-    """Places that bring the kth element to where sorting would, and smaller ones before it: those of argsort."""
-    return _tarry.argsort(x, axis=axis)
-
-
 def isscalar(x: Any) -> bool:
     """True of Python's and NumPy's numbers, and of text; not of arrays."""
     return isinstance(x, (int, float, complex, str, bytes)) or type(x).__module__ == "numpy" and hasattr(x, "item") \
@@ -479,96 +424,3 @@ def kaiser(n: int, beta: float) -> Array:
     """The window of Kaiser of n points: i0(beta sqrt(1 - t^2)) / i0(beta) with t from -1 to 1."""
     t = _tarry.linspace(-1, 1, n) if n > 1 else _tarry.zeros(_builtins.max(n, 0))
     return _numbers.i0(beta * _tarry.sqrt(_tarry.maximum(1 - t * t, 0))) / _numbers.i0(float(beta))
-
-
-def lexsort(keys: Any, axis: int = -1) -> Array:
-    """Places that order the elements by the last key, equal ones by the one before it, and so on."""
-    columns = list(_tarry.unstack(keys) if isinstance(keys, Array) else map(_tarry.asarray, keys))
-    if not columns:
-        raise _tarry._wrong("InvalidValue", "lexsort", "takes one key or more")
-    order = _tarry.argsort(columns[0], axis=axis)
-    for column in columns[1:]:
-        then = _tarry.argsort(_tarry.take_along_axis(column, order, axis=axis), axis=axis)
-        order = _tarry.take_along_axis(order, then, axis=axis)
-    return order
-
-
-def _unique_parts(x: Array, axis: int) -> tuple[Array, Array, Array, Array]:
-    """The distinct parts of x along an axis in order, the place of the first of each, for each part of x the place of
-    its value, and counts. Parts with a NaN are distinct."""
-    parts = _tarry.moveaxis(x, axis, 0)
-    count = parts.shape[0]
-    rows = _tarry.reshape(parts, (count, -1 if parts.size else 0))
-    order = _tarry.arange(count)
-    begins = _tarry.arange(count) < 1
-    if rows.size:
-        order = lexsort(_tarry.flip(_tarry.matrix_transpose(rows), axis=0))
-        rows = _tarry.take(rows, order, axis=0)
-        begins = append(begins[:1], _tarry.any(rows[1:] != rows[:-1], axis=1))
-    inverse = _tarry.zeros(count, dtype=_tarry.int64)
-    inverse[order] = _tarry.cumulative_sum(_tarry.astype(begins, _tarry.int64)) - 1
-    first = _tarry.flatnonzero(begins)
-    indices = _tarry.take(order, first)
-    values = _tarry.moveaxis(_tarry.take(parts, indices, axis=0), 0, axis)
-    return values, indices, inverse, _tarry.diff(append(first, count))
-
-
-def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-           axis: int | None = None) -> Any:
-    """The distinct elements in order; behind them, as asked for, the place of the first of each in the flattened x, for
-    each element the place of its value, in the shape of x, and how often each value is there. With an axis, the parts
-    of x along it instead of elements, ordered by their elements one after the other. Evaluates."""
-    if axis is None and not (return_index or return_inverse or return_counts):
-        return _tarry.unique_values(x)
-    if axis is None:
-        found = _tarry.unique_all(x)
-        values, parts = found.values, (found.indices, found.inverse_indices, found.counts)
-    else:
-        values, *parts = _unique_parts(_tarry.asarray(x), axis)
-    asked = zip((return_index, return_inverse, return_counts), parts)
-    chosen = [each for wanted, each in asked if wanted]
-    return (values, *chosen) if chosen else values
-
-
-def union1d(a: Any, b: Any) -> Array:
-    """The distinct elements of both, in order. Evaluates."""
-    return _tarry.unique_values(append(a, b))
-
-
-def intersect1d(a: Any, b: Any) -> Array:
-    """The distinct elements that are in both, in order. Evaluates."""
-    found = _tarry.unique_values(a)
-    return found[_tarry.isin(found, _tarry.asarray(b))]
-
-
-def setdiff1d(a: Any, b: Any) -> Array:
-    """The distinct elements of a that are not in b, in order. Evaluates."""
-    found = _tarry.unique_values(a)
-    return found[_tarry.logical_not(_tarry.isin(found, _tarry.asarray(b)))]
-
-
-def setxor1d(a: Any, b: Any) -> Array:
-    """The distinct elements that are in one of both alone, in order. Evaluates."""
-    found = _tarry.sort(append(_tarry.unique_values(a), _tarry.unique_values(b)))
-    differs = _tarry.not_equal(found[1:], found[:-1])
-    edge = _tarry.ones(1 if found.size else 0, dtype=_tarry.bool)
-    return found[_tarry.logical_and(append(edge, differs), append(differs, edge))]
-
-
-def ediff1d(x: Any) -> Array:
-    """Differences of neighbours of the flattened x."""
-    return _tarry.diff(_tarry.reshape(x, -1))
-
-
-def histogram2d(x: Any, y: Any, bins: Any = 10, *, weights: Any = None,
-                density: bool = False) -> tuple[Array, Array, Array]:
-    """How many points (x, y) lie in each bin, and the edges of the bins along both axes.
-
-    `bins` is the number of bins, the edges, or a list of one of these for each axis.
-    """
-    both = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else [bins, bins]
-    points = _tarry.stack([_tarry.asarray(x), _tarry.asarray(y)], axis=1)
-    edges = [_tarry.histogram(points[:, i], each)[1] if isinstance(each, int) else _tarry.asarray(each)
-             for i, each in enumerate(both)]
-    counts, edges = _tarry.histogramdd(points, edges, weights=weights, density=density)
-    return counts, edges[0], edges[1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # typing takes long to import
     from typing import Any
 
 __all__ = [
-    "angle", "bitwise_count", "choose", "float_power", "frexp", "gcd", "i0", "iscomplex", "isneginf", "isposinf",
+    "angle", "bitwise_count", "float_power", "frexp", "gcd", "i0", "iscomplex", "isneginf", "isposinf",
     "isreal", "lcm", "ldexp", "logaddexp2", "modf", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
     "polymul", "polysub", "polyval", "real_if_close", "spacing", "unwrap", "vander",
 ]
@@ -160,13 +160,6 @@ def bitwise_count(x: Any) -> Array:
     return _tarry.astype((word * 0x0101010101010101) >> 56, _tarry.uint8)
 
 
-def choose(x: Any, choices: Sequence[Any]) -> Array:
-    """Of each element of x, an integer from 0, the element of the choice of that number."""
-    x = _tarry.asarray(x)
-    arrays = _tarry.broadcast_arrays(x, *map(_tarry.asarray, choices))
-    return _tarry.take_along_axis(_tarry.stack(arrays[1:]), _tarry.astype(arrays[0], _tarry.int64)[None], axis=0)[0]
-
-
 def unwrap(x: Any, axis: int = -1, *, period: float = 2 * 3.141592653589793) -> Array:
     """x with multiples of the period added, so that neighbours along an axis differ by half of it at most."""
     x = _tarry.asarray(x)
@@ -181,7 +174,7 @@ def unwrap(x: Any, axis: int = -1, *, period: float = 2 * 3.141592653589793) -> 
     added = _tarry.cumsum(_tarry.where(2 * _tarry.abs(step) < period, 0, rest - step), axis)
     none = [(0, 0)] * x.ndim
     none[axis] = (1, 0)
-    return x + _tarry.pad(added, none)
+    return x + _tarry._pad(added, none)
 
 
 # ---- Polynomials, the highest power first ----
@@ -200,7 +193,7 @@ def _alike(a: Any, b: Any) -> tuple[Array, Array]:
     """Both with as many coefficients."""
     a, b = _tarry.reshape(_tarry.asarray(a), -1), _tarry.reshape(_tarry.asarray(b), -1)
     n = a.size if a.size > b.size else b.size
-    return _tarry.pad(a, [(n - a.size, 0)]), _tarry.pad(b, [(n - b.size, 0)])
+    return _tarry._pad(a, [(n - a.size, 0)]), _tarry._pad(b, [(n - b.size, 0)])
 
 
 def polyadd(a: Any, b: Any) -> Array:
@@ -225,7 +218,7 @@ def poly(zeros: Any) -> Array:
     zeros = _tarry.reshape(_tarry.asarray(zeros, dtype=_tarry.float64), -1)
     made = _tarry.ones(1, dtype=_tarry.float64)
     for i in range(zeros.size):
-        made = _tarry.pad(made, [(0, 1)]) - _tarry.pad(made * zeros[i], [(1, 0)])
+        made = _tarry._pad(made, [(0, 1)]) - _tarry._pad(made * zeros[i], [(1, 0)])
     return made
 
 
@@ -236,7 +229,7 @@ def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
     quotient: list[Array] = []
     for k in range(steps):
         quotient.append(u[k:k + 1] / v[0])
-        u = u - _tarry.pad(quotient[-1] * v, [(k, u.size - k - v.size)])
+        u = u - _tarry._pad(quotient[-1] * v, [(k, u.size - k - v.size)])
     rest = u[steps:] if steps > 0 else u
     far = _tarry.nonzero(_tarry.abs(rest) > 1e-14)[0]
     rest = rest[int(far[0]):] if far.size > 0 else u[-1:] * 0

@@ -2,14 +2,13 @@
 
 import sys
 
-from . import _names, _tarry
+from . import _joins, _names, _tarry
 from ._changes import refuse_nameless, refuse_nameless_of_numpy
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all",
                "logical_or": "any"}
 _SCANS = {"add": "cumulative_sum", "multiply": "cumulative_prod", "minimum": "cumulative_min",
           "maximum": "cumulative_max"}
-_JOINS = {"add": "add", "multiply": "multiply", "minimum": "minimum", "maximum": "maximum"}
 _FILES = ("save", "load")  # which NumPy does for files of any kind
 # Functions that change the array that they are given: those of ours that give the changed one, and the others.
 _REPLACED = ("put", "put_along_axis")
@@ -20,17 +19,13 @@ _PARAMETERS = {"dst": "to", "src": "x", "arr": "x", "a": "x", "ind": "indices", 
 _IDLE = {"casting": ("same_kind",), "order": ("K", "C", "A", None), "subok": (True,), "copy": (None, True),
          "UPLO": ("L",)}
 _ARGUMENTS = {"ddof": "correction", "a_min": "min", "a_max": "max"}
-# Values for the elements that a mask leaves out, and how a reduction goes on from an initial value.
-_LEFT_OUT = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "any": False, "all": True}
-_GOES_ON = {"sum": "add", "nansum": "add", "prod": "multiply", "nanprod": "multiply", "max": "maximum",
-            "min": "minimum"}
 
 
 def _ours(name, namespace=None):
     """Our function of NumPy's name: of the extension module, or of those that are made of its."""
     if namespace is not None:
         return getattr(namespace, name, None)
-    return getattr(_tarry, name, None) or (getattr(_names, name) if name in _names.__all__ else None)
+    return getattr(_names, name) if name in _names.__all__ else getattr(_tarry, name, None)
 
 
 def _function_of(func):
@@ -90,33 +85,6 @@ def _taken_out(kwargs, *names):
     return [value if _is_given(value) and value is not True else None for value in values]
 
 
-def _masked(function, x, others, arguments, where, initial):
-    """A reduction of the elements where a mask is true, on from an initial value; None where there is no such one."""
-    x, name = _tarry.asarray(x), function.__name__
-    if initial is not None and (name not in _GOES_ON or isinstance(initial, float) and x.dtype.kind != "f"):
-        return None
-    if where is None:
-        made = function(x, *others, **arguments) if x.size else None
-    elif name in _LEFT_OUT or initial is not None and x.size:
-        mask = _tarry.broadcast_to(_tarry.asarray(where), x.shape)
-        instead = _LEFT_OUT.get(name, initial)
-        made = function(_tarry.where(mask, x, _tarry.asarray(instead, dtype=x.dtype)), *others, **arguments)
-    elif name in ("mean", "nanmean") and x.dtype.itemsize > 2 and len(others) < 2:
-        mask = _tarry.broadcast_to(_tarry.asarray(where), x.shape)
-        mask = _tarry.logical_and(mask, _tarry.logical_not(_tarry.isnan(x))) if name == "nanmean" else mask
-        total = _tarry.sum(_tarry.where(mask, x, _tarry.asarray(0, dtype=x.dtype)), *others, **arguments)
-        arguments = {key: value for key, value in arguments.items() if key != "dtype"}
-        return total / _tarry.astype(_tarry.count_nonzero(mask, *others, **arguments), _divisor(total))
-    else:
-        return None
-    return made if initial is None or made is None else _ours(_GOES_ON[name])(made, initial)
-
-
-def _divisor(total):
-    """The dtype of the number that a total is divided by."""
-    return total.dtype if total.dtype.kind == "f" else _tarry.float64
-
-
 def _values(nest):
     """The nest of arguments with arrays of NumPy for ours."""
     if isinstance(nest, _tarry.Array):
@@ -140,6 +108,8 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     if method == "at" and isinstance(inputs[0], _tarry.Array):
         refuse_nameless_of_numpy(inputs[0], f"{name}.at", "at", self is inputs[0])
         return at(name)(*inputs)
+    if method == "reduceat" and name in _REDUCTIONS and kwargs.get("dtype") is None:
+        return _written(out, reduceat(name)(*inputs, **{key: each for key, each in kwargs.items() if key == "axis"}))
     if method == "outer":
         return _written(out, outer(name)(*inputs))
     known = {"__call__": name, "reduce": _REDUCTIONS.get(name), "accumulate": _SCANS.get(name)}.get(method)
@@ -155,9 +125,16 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     if method != "__call__":
         arguments.setdefault("axis", 0)
     if method == "reduce" and (where is not None or initial is not None):
-        made = _masked(function, inputs[0], inputs[1:], arguments, where, initial)
-        return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs) if made is None else _written(out, made)
+        try:
+            return _written(out, function(*inputs, **arguments, **_choice(where, initial)))
+        except (TypeError, _tarry.InvalidValue):
+            return _ufunc_by_numpy(ufunc, method, inputs, out, kwargs)
     return _written(out, function(*inputs, **arguments), where)
+
+
+def _choice(where, initial):
+    """The arguments of a reduction that are given: a mask and an initial value."""
+    return {name: value for name, value in (("where", where), ("initial", initial)) if value is not None}
 
 
 def _ufunc_by_numpy(ufunc, method, inputs, out, kwargs):
@@ -210,10 +187,7 @@ def _array_function(self, func, types, args, kwargs):
         function = _ours(name.removesuffix("_like"))
         args = (arguments.pop("shape"), *args[1:])
     try:
-        if where is None and initial is None:
-            return function(*args, **arguments)
-        made = _masked(function, args[0], args[1:], arguments, where, initial) if args else None
-        return func(*_values(args), **_values(kwargs)) if made is None else made
+        return function(*args, **arguments, **_choice(where, initial))
     except (TypeError, ValueError) as error:
         theirs = not isinstance(error, _tarry.Error) or type(error) is _tarry.InvalidValue
         if name in _CHANGES or not (theirs or "there is no dtype" in str(error)):
@@ -229,16 +203,23 @@ def _array_function(self, func, types, args, kwargs):
 
 def at(name):
     """What numpy.add.at is for a ufunc: joins values with the elements at places, in place."""
-    if name not in _JOINS:
-        raise _tarry._wrong("InvalidValue", f"{name}.at", "values are joined by add, multiply, minimum or maximum")
-    how = _JOINS[name]
+    if name not in _joins.JOINS:
+        raise _tarry._wrong("InvalidValue", f"{name}.at", f"values are joined by {', '.join(_joins.JOINS)}")
+    how = _joins.JOINS[name]
 
     def join(x, indices, value):
         """Joins values with the elements at the places, in place; of a place that is named twice, with all of them."""
+        if not isinstance(x, _tarry.Array):
+            raise _tarry._wrong("InvalidDtype", f"{name}.at", f"changes an array of Tarry, not {type(x).__name__}")
         refuse_nameless(x, f"{name}.at")
-        _tarry._combine(x, indices, value, how)
+        how(x, indices, value)
 
     return join
+
+
+def reduceat(name):
+    """What numpy.add.reduceat is for a ufunc."""
+    return _joins.reduceat(_ours(_REDUCTIONS[name]))
 
 
 def outer(name):
@@ -268,15 +249,15 @@ def reduce(name):
     """What numpy.add.reduce is for a ufunc."""
     function = _ours(_REDUCTIONS[name])
 
-    def run(x, axis=0, keepdims=False):
+    def run(x, axis=0, keepdims=False, **others):
         """The reduction along an axis, or several; along all for None."""
-        return function(_tarry.asarray(x), axis=axis, keepdims=keepdims)
+        return function(_tarry.asarray(x), axis=axis, keepdims=keepdims, **others)
 
     return run
 
 
 _PAIRS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "pow", "less", "equal")
-_METHODS = ((at, _JOINS), (outer, _PAIRS), (accumulate, _SCANS), (reduce, _REDUCTIONS))
+_METHODS = ((at, _joins.JOINS), (outer, _PAIRS), (accumulate, _SCANS), (reduce, _REDUCTIONS), (reduceat, _REDUCTIONS))
 
 
 def _method(make, names):
@@ -309,5 +290,7 @@ def attach(array):
     array.__array_function__ = _array_function
     array.__array_priority__ = 1000
     array.__array_ufunc__ = _array_ufunc
+    for method in (_joins.argpartition, _joins.choose, _joins.compress, _joins.partition, _joins.put):
+        setattr(array, method.__name__, method)
     for make, names in _METHODS:
         _tarry._set_of_type(type(_tarry.sin), make.__name__, _method(make, names))

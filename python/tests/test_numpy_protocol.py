@@ -144,7 +144,7 @@ def test_arrays_to_change_may_go_by_name():
     with pytest.raises(ta.InvalidArgument, match="has no name"):
         np.copyto(dst=ours[1:], src=7.0)
     with pytest.raises(ta.InvalidValue, match="joined by add"):
-        np.subtract.at(ours, [0], 1.0)
+        np.hypot.at(ours, [0], 1.0)
 
 
 def test_a_number_is_copied_where_the_dtype_holds_it():

@@ -21,7 +21,8 @@ def test_every_function_has_a_signature(namespace):
 def test_a_signature_has_the_types_and_the_defaults():
     assert str(inspect.signature(ta.sum)) == (
         "(x: Array | bool | int | float, axis: int | Sequence[int] | None = None, "
-        "dtype: Dtype | str | type | None = None, *, keepdims: bool = False) -> Array")
+        "dtype: Dtype | str | type | None = None, *, keepdims: bool = False, initial: object | None = None, "
+        "where: object = True) -> Array")
     assert inspect.signature(ta.softmax).parameters["axis"].default == -1
     assert str(inspect.signature(ta.default_device)) == "() -> Device"
     assert str(inspect.signature(ta.Scope.__init__)).startswith("(self, *, numerics: str | None = None, ")
