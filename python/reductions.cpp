@@ -1,4 +1,5 @@
 // Reductions and scans.
+#include <string>
 #include <utility>
 
 #include "python/module.h"
@@ -37,6 +38,25 @@ Array masked(const char* name, Value& x, const Axes& axis, const Choice& choice,
   return array_of(made.ptr());
 }
 
+/// As define, with words on what NumPy's arguments do.
+template <class F, class... Extra>
+void define_masked(nb::module_& m, ArrayClass& array, const char* name, const char* words, F f, const Extra&... extra) {
+  const std::string text = std::string(document(name)) + "\n\n" + words;
+  m.def(name, f, "x"_a, extra..., text.c_str());
+  array.def(name, f, extra..., text.c_str());
+}
+constexpr const char* kWhere =
+    "Elements where the mask `where`, which broadcasts to the shape of x, is false are left out.";
+constexpr const char* kInitial =
+    "Elements where the mask `where`, which broadcasts to the shape of x, is false are left out. The result goes on "
+    "from `initial`, without which a mask has no smallest or largest element and is an error.";
+constexpr const char* kTotal =
+    "Elements where the mask `where`, which broadcasts to the shape of x, is false are left out. The result goes on "
+    "from `initial`.";
+constexpr const char* kMoment =
+    "Elements where the mask `where`, which broadcasts to the shape of x, is false are left out. `mean`, with the axes "
+    "that x has, saves its computation; `ddof` is `correction` under NumPy's name; x is converted to `dtype` first.";
+
 void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define(
       m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, here()); },
@@ -44,8 +64,8 @@ void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
 }
 /// Of bools.
 void deciding(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
-  define(
-      m, array, name,
+  define_masked(
+      m, array, name, kWhere,
       [f, name](Value x, const Axes& axis, bool keepdims, nb::handle where) {
         const Choice choice{where, nb::none()};
         if (choice.given()) return masked(name, x, axis, choice, "keepdims"_a = keepdims);
@@ -55,8 +75,8 @@ void deciding(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
 }
 /// Smallest and largest elements.
 void choosing(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
-  define(
-      m, array, name,
+  define_masked(
+      m, array, name, kInitial,
       [f, name](Value x, const Axes& axis, bool keepdims, nb::handle initial, nb::handle where) {
         const Choice choice{where, initial};
         if (choice.given()) return masked(name, x, axis, choice, "keepdims"_a = keepdims);
@@ -65,8 +85,8 @@ void choosing(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
       "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "initial"_a = nb::none(), "where"_a = true);
 }
 void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
-  define(
-      m, array, name,
+  define_masked(
+      m, array, name, kTotal,
       [f, name](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims, nb::handle initial, nb::handle where) {
         const Choice choice{where, initial};
         if (choice.given()) return masked(name, x, axis, choice, "dtype"_a = dtype, "keepdims"_a = keepdims);
@@ -77,8 +97,8 @@ void summing(nb::module_& m, ArrayClass& array, const char* name, Summing f) {
 }
 /// Means: in another dtype where one is named.
 void averaging(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
-  define(
-      m, array, name,
+  define_masked(
+      m, array, name, kWhere,
       [f, name](Value x, const Axes& axis, MaybeDtype dtype, bool keepdims, nb::handle where) {
         const Choice choice{where, nb::none()};
         if (choice.given()) return masked(name, x, axis, choice, "dtype"_a = dtype, "keepdims"_a = keepdims);
@@ -88,8 +108,8 @@ void averaging(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
 }
 /// Variances and deviations, in another dtype or from another mean where one is named.
 void moment(nb::module_& m, ArrayClass& array, const char* name, Moment f) {
-  define(
-      m, array, name,
+  define_masked(
+      m, array, name, kMoment,
       [f, name](Value x, const Axes& axis, MaybeDtype dtype, double correction, bool keepdims,
                 std::optional<double> ddof, nb::handle mean, nb::handle where) {
         const Choice choice{where, nb::none()};

@@ -40,7 +40,7 @@ def _scott(x: Array) -> float:
 
 def _freedman_diaconis(x: Array) -> float:
     high, low = _tarry._percentile(x, [75, 25]).tolist()
-    return 2 * (high - low) * x.size ** (-1 / 3)  # type: ignore[no-any-return]
+    return 2 * (high - low) * x.size ** (-1 / 3)
 
 
 def _doane(x: Array) -> float:
@@ -97,8 +97,8 @@ def _equal_bins(op: str, x: Any, rule: str, range: _Range, weights: Any) -> tupl
 def _bins_of(op: str, bins: Any) -> Any:
     """A number of bins as an integer, else the edges, which increase where the host knows them."""
     if isinstance(bins, Array) or not hasattr(bins, "__index__") or getattr(bins, "ndim", 0):
-        known = _checks.numbers_of(bins)
-        if isinstance(known, list) and any(a > b for a, b in zip(known, known[1:])):
+        order = _checks.order_of(bins)
+        if order is not None and not order[0]:
             raise _tarry._wrong("InvalidValue", op, "edges of bins increase")
         return bins
     bins = bins.__index__()
@@ -161,14 +161,14 @@ def _boxes(op: str, sample: Any, bins: Any, range: Any, density: bool | None,
     points = _tarry.asarray(sample)
     points = points[:, None] if points.ndim == 1 else points
     each = _columns(op, bins, points.shape[1])
-    limits = [None] * len(each) if range is None else list(range)
+    limits = [None] * len(each) if range is None else [None if ends is None else tuple(ends) for ends in range]
     if len(limits) != len(each):
         raise _tarry._wrong("InvalidShape", op, f"takes a range for each of {len(each)} axes, not for {len(limits)}")
     edges = []
     for i, own in enumerate(each):
         own = _bins_of(op, own)
-        ends = None if limits[i] is None else tuple(limits[i])
-        edges.append(_tarry._histogram(points[:, i], own, range=ends)[1] if isinstance(own, int) else _tarry.asarray(own))
+        edges.append(_tarry._histogram(points[:, i], own, range=limits[i])[1] if isinstance(own, int)
+                     else _tarry.asarray(own))
     weights = None if weights is None else _tarry.asarray(weights)
     counts, edges = _tarry._histogramdd(points, edges, weights=weights, density=bool(density))
     return counts, tuple(edges)
@@ -192,11 +192,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     Bins have their lower edge, with `right` the upper one. Shapes: that of x. Dtypes: int64. Throws InvalidValue for
     edges that do neither; of an array of Tarry that is an error when the result is read.
     """
-    known = _checks.numbers_of(bins)
-    made = _tarry._digitize(x, bins, right)
-    if isinstance(known, list):
-        pairs = list(zip(known, known[1:]))
-        if not (all(a <= b for a, b in pairs) or all(a >= b for a, b in pairs)):
+    made, order = _tarry._digitize(x, bins, right), _checks.order_of(bins)
+    if order is not None:
+        if not any(order):
             raise _tarry._wrong("InvalidValue", "digitize", "edges of bins increase or decrease")
         return made
     edges = _tarry.asarray(bins)

@@ -43,6 +43,25 @@ def extremes(x: Any) -> tuple[Any, Any] | None:
     return (_builtins.min(known), _builtins.max(known)) if known else None
 
 
+def total_of(x: Any) -> Any:
+    """The sum of the values that the host knows; None of unknown ones."""
+    if not isinstance(x, Array) and hasattr(x, "__array_interface__"):
+        return x.sum()
+    numbers = numbers_of(x)
+    return None if numbers is None else sum(flat(numbers))
+
+
+def order_of(x: Any) -> tuple[bool, bool] | None:
+    """If the values of a list that the host knows never decrease, and if they never increase; None of others."""
+    if not isinstance(x, Array) and hasattr(x, "__array_interface__"):
+        return (bool((x[:-1] <= x[1:]).all()), bool((x[:-1] >= x[1:]).all())) if x.ndim == 1 else None
+    known = numbers_of(x)
+    if not isinstance(known, list) or any(isinstance(each, list) for each in known):
+        return None
+    pairs = list(zip(known, known[1:]))
+    return all(a <= b for a, b in pairs), all(a >= b for a, b in pairs)
+
+
 def places_within(op: str, x: Any, extent: int) -> Array:
     """x as integers, each from 0 to extent - 1. OutOfRange at the line, or when they are read."""
     known = extremes(x)

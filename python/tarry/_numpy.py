@@ -79,6 +79,11 @@ def _arguments(kwargs):
     return made
 
 
+def _is_of_scipy(kwargs):
+    """True of the arguments of pad in SciPy's short-time transforms, which go on to complex numbers: those are NumPy's."""
+    return "reflect_type" in kwargs or isinstance(kwargs.get("constant_values"), tuple)
+
+
 def _taken_out(kwargs, *names):
     """The arguments of these names, which kwargs has no more; None for those that are not given, and for all places."""
     values = [kwargs.pop(name, None) for name in names]
@@ -177,7 +182,7 @@ def _array_function(self, func, types, args, kwargs):
     given = dict(kwargs)
     where, initial = _taken_out(given, "where", "initial") if name not in _CHANGES else (None, None)
     arguments = _arguments(given)
-    if function is None or arguments is None:
+    if function is None or arguments is None or name == "pad" and _is_of_scipy(kwargs):
         return func(*_values(args), **_values(kwargs))
     if name in _REPLACED:
         args[0][...] = function(*args, **arguments)

@@ -168,7 +168,7 @@ def quantile(x: Any, q: Any, axis: _Axes = None, *, method: str = "linear", keep
     that is an error when the result is read.
     """
     if _plain(x, q, axis, method, weights):
-        return _tarry._quantile(x, q, axis, method=method, keepdims=keepdims)  # type: ignore[arg-type]
+        return _tarry._quantile(x, q, axis, method=method, keepdims=keepdims)
     return _quantiles("quantile", x, q, axis, method, keepdims, weights, 1)
 
 
@@ -176,7 +176,7 @@ def percentile(x: Any, q: Any, axis: _Axes = None, *, method: str = "linear", ke
                weights: Any = None, overwrite_input: bool = False) -> Array:
     """quantile of q / 100."""
     if _plain(x, q, axis, method, weights):
-        return _tarry._percentile(x, q, axis, method=method, keepdims=keepdims)  # type: ignore[arg-type]
+        return _tarry._percentile(x, q, axis, method=method, keepdims=keepdims)
     return _quantiles("percentile", x, q, axis, method, keepdims, weights, 100)
 
 
@@ -187,7 +187,7 @@ def median(x: Any, axis: _Axes = None, *, keepdims: bool = False, overwrite_inpu
     Dtypes: floats, kept; integers give float64.
     """
     if _plain(x, 0.5, axis, "linear", None):
-        return _tarry._median(x, axis, keepdims=keepdims)  # type: ignore[arg-type]
+        return _tarry._median(x, axis, keepdims=keepdims)
     return _quantiles("median", x, 0.5, axis, "linear", keepdims, None, 1)
 
 

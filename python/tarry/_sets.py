@@ -89,7 +89,7 @@ def unique(x: Any, return_index: bool = False, return_inverse: bool = False, ret
 
 def union1d(a: Any, b: Any) -> Array:
     """The distinct elements of both, in order. Evaluates."""
-    return unique(_joined(a, b))  # type: ignore[no-any-return]
+    return unique(_joined(a, b))
 
 
 def isin(x: Any, test: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Array:
@@ -118,7 +118,7 @@ def intersect1d(a: Any, b: Any, assume_unique: bool = False, return_indices: boo
 def setdiff1d(a: Any, b: Any, assume_unique: bool = False) -> Array:
     """The distinct elements of a that are not in b, in order; with assume_unique those of a as they stand. Evaluates."""
     found = _tarry.reshape(_tarry.asarray(a), -1) if assume_unique else unique(a)
-    return found[_tarry.logical_not(_tarry._isin(found, b))]  # type: ignore[no-any-return]
+    return found[_tarry.logical_not(_tarry._isin(found, b))]
 
 
 def setxor1d(a: Any, b: Any, assume_unique: bool = False) -> Array:

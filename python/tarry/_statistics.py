@@ -26,9 +26,7 @@ def average(x: Any, axis: int | Sequence[int] | None = None, weights: Any = None
     axes, the result is NaN or infinite there.
     """
     if weights is not None and not isinstance(weights, Array):
-        known = _checks.numbers_of(weights)
-        total = axis is None or isinstance(known, list) and not any(isinstance(each, list) for each in known)
-        if known is not None and total and sum(_checks.flat(known)) == 0:
+        if (axis is None or _tarry.ndim(weights) == 1) and _checks.total_of(weights) == 0:
             raise ZeroDivisionError(str(_tarry._wrong("InvalidValue", "average", "the weights add to 0")))
     made = _tarry._average(x, axis, weights, keepdims=keepdims)
     if not returned:
@@ -54,8 +52,8 @@ def _counts(op: str, name: str, given: Any, count: int) -> Array:
         raise _tarry._wrong("InvalidValue", op, f"{name} is not negative")
     made = _tarry.asarray(given)
     if name == "fweights" and made.dtype.kind == "f":
-        whole = _checks.numbers_of(given)
-        if whole is None or any(each % 1 for each in _checks.flat(whole)):
+        numbers = _checks.numbers_of(given)
+        if numbers is None or any(each % 1 for each in _checks.flat(numbers)):
             raise _tarry._wrong("InvalidDtype", op, f"fweights is integers, not {made.dtype}")
     if made.shape != (count,):
         raise _tarry._wrong("InvalidShape", op, f"{name} has a weight for each of {count} observations, not {made.shape}")
