@@ -192,7 +192,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     Bins have their lower edge, with `right` the upper one. Shapes: that of x. Dtypes: int64. Throws InvalidValue for
     edges that do neither; of an array of Tarry that is an error when the result is read.
     """
-    made, order = _tarry._digitize(x, bins, right), _checks.order_of(bins)
+    x = _tarry.asarray(x)
+    made, order = _tarry.reshape(_tarry._digitize(x, bins, right), x.shape), _checks.order_of(bins)
     if order is not None:
         if not any(order):
             raise _tarry._wrong("InvalidValue", "digitize", "edges of bins increase or decrease")

@@ -70,7 +70,7 @@ CALLS = [
     "cov(V, W, fweights=TIMES)", "cov(V, aweights=W)", "cov(A, dtype='f4')", "corrcoef(A, dtype='f4')",
     "average(A, 0, returned=True)", "average(A, 1, W, True)", "average(A, weights=MASK, returned=True, keepdims=True)",
     "average(WHOLE, returned=True)", "interp([0.0, 1.5, 9.0, -7.0], [4.0, 0.5, 2.0], [1.0, 2.0, 5.0], period=3)",
-    "interp(V, [0.0, 1.0], [2, 3], -1, 7)", "interp(WHOLE, [10, 20, 350], [1, 2, 3], period=360)",
+    "interp(V, [0.0, 1.0], [2, 3], -1, 7)", "interp(0.5, [0, 1], [0, 1], period=-1)", "interp(WHOLE, [10, 20, 350], [1, 2, 3], period=360)",
     "gradient(V, edge_order=2)", "gradient(A, 0.5, 2.0, edge_order=2)",
     "gradient(V, np.cumsum(np.asarray(W) + 0.1), edge_order=2)", "gradient(CUBE, axis=(1, 2), edge_order=2)",
     "gradient(A, [0.0, 1.0, 3.0, 4.0], axis=0, edge_order=2)", "gradient(WHOLE, 2, edge_order=2)",
@@ -84,7 +84,7 @@ CALLS = [
     "sum(A, 0, where=MASK[0])", "mean(WHOLE, where=WHOLE > 0)", "mean(A, 0, 'f4', where=MASK)", "std(A, 0, ddof=1, where=MASK)",
     "var(A, 1, mean=m.mean(A, axis=1, keepdims=True))", "std(A, mean=0.25)", "nanvar(HOLES, 0, mean=0.5)",
     "var(WHOLE, dtype=float)", "std(A, 1, 'f4')", "nanstd(HOLES, 1, 'f4')", "var(A, 1, where=MASK, keepdims=True, dtype='f4')",
-    "sum(MASK, where=MASK)", "mean(A, where=True)", "sum(A, (0, 1), where=[True, False] * 3)",
+    "sum(MASK, where=MASK)", "mean(A, where=True)", "mean(A, where=A > 9)", "max(CUBE[:, :0], axis=1, initial=1.5)", "sum(A, (0, 1), where=[True, False] * 3)",
     # Parts.
     "add.reduceat(V, [0, 3, 1, 5])", "maximum.reduceat(A, [0, 2], axis=1)", "minimum.reduceat(A, np.array([1, 3]))",
     "multiply.reduceat(V, [0, 2, 4])", "add.reduceat(WHOLE, [1, 3, 4, 6, 8, 11])", "add.reduceat(A, [0, 0, 3])",
@@ -93,6 +93,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_functions_take_numpys_arguments(call):
     same(*both(f"m.{call}"), rtol=1e-6 if "f4" in call else 1e-11)
 
@@ -127,6 +128,7 @@ def test_methods_change_the_array_itself():
                                   "fmax", "fmin", "add", "maximum"])
 @pytest.mark.parametrize("given", ["np.array([4.0, np.nan, 1.0, 0.0, 2.0])", "np.array([4, 7, 1, 0, -2])",
                                    "np.array([True, False, False, True, True])"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_values_are_joined_with_elements_as_numpys_ufuncs_do(name, given):
     a = eval(given)
     value = np.array([1, 2, 4, 3]) if a.dtype.kind == "i" else np.array([2.0, np.nan, 0.5, 3.0]) if a.dtype.kind == "f" else np.array([True, False, True, False])

@@ -46,7 +46,7 @@ def test_each_method_passes_over_nan_as_numpys(method):
 @pytest.mark.parametrize("call", [
     "median(CUBE, (0, 2))", "median(CUBE, axis=(0, 1), keepdims=True)", "quantile(CUBE, 0.3, (0, 2))", "median(HOLES, 0)",
     "percentile(CUBE, [20, 70], axis=(1, 2), keepdims=True)", "quantile(A, Q, 1)", "quantile(A, Q[None], 0)",
-    "quantile(A, np.array([[0.2], [0.4]]))", "quantile(A, np.array(0.5))", "quantile(A, [], 0)", "quantile(A, ())",
+    "quantile(A, np.array([[0.2], [0.4]]))", "quantile(A, np.array(0.5))", "quantile(5.0, 0.5)", "median(A, axis=())", "nanmedian([np.nan, np.nan])", "quantile(A, [], 0)", "quantile(A, ())",
     "percentile(V, (5, 95))", "percentile(V, np.array([5.0, 95.0]))", "quantile(HOLES, Q, 1, method='weibull')",
     "quantile(V, Q, weights=W, method='inverted_cdf')", "quantile(A, Q, 1, weights=W[:6], method='inverted_cdf')",
     "quantile(A, [0, 1], 0, weights=abs(A), method='inverted_cdf')",
@@ -96,7 +96,7 @@ def test_rules_of_bins_are_those_of_numpy(rule, x):
     "histogramdd(A[:, :3], 2, range=[(-1, 1), None, (0, 2)])", "histogramdd([V, W], [[-1, 0, 1], 2], density=True)",
     "histogramdd([V, W], 2, None, False, W)", "histogram2d(V, W, 3, [(-1, 1), (0, 1)])",
     "histogram2d(V, W, [2, 3], None, True)", "histogram2d(V, W, 2, weights=W)", "histogram2d(V, W, [-1.0, 0.0, 1.0])",
-    "histogram_bin_edges(V, 3, (0, 1), W)", "digitize(V, [2, 0, -1])", "digitize(V, [-1, 0, 0, 2], True)",
+    "histogram_bin_edges(V, 3, (0, 1), W)", "digitize(V, [2, 0, -1])", "digitize(0.5, [0, 1])", "digitize(V, [-1, 0, 0, 2], True)",
 ])
 def test_histograms_take_what_numpys_take(call):
     beside_numpy(call)
