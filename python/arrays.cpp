@@ -157,7 +157,7 @@ ArrayClass bind_arrays(nb::module_& m) {
             if (at.size() == 0) return item_of(x);
             std::vector<std::int64_t> places;
             if (!integers_from(at.size() == 1 ? nb::handle(at[0]).ptr() : at.ptr(), places))
-              raise(PyExc_TypeError, "item takes the place of an element, as integers");
+              throw InvalidDtype("item", here(), "takes the place of an element, as integers");
             const bool flat = places.size() == 1 && x.ndim() != 1;
             const std::vector<Index> indices(places.begin(), places.end());
             return item_of(index(flat ? reshape(x, {-1}, here()) : x, indices, here()));

@@ -165,7 +165,7 @@ Array filled(const Shape& shape, Value& value, MaybeDtype dtype) {
   return full(shape, *scalar, dtype, here());
 }
 
-Scalar plain_number(nb::handle o) {
+Scalar plain_number(nb::handle o, const char* op) {
   if (const auto scalar = number(o.ptr())) return *scalar;
   if (is_array(o.ptr()) || PyNumber_Check(o.ptr()) != 0) {
     const bool whole = PyIndex_Check(o.ptr()) != 0 && (!is_array(o.ptr()) || is_integral(array_of(o.ptr()).dtype()));
@@ -173,13 +173,13 @@ Scalar plain_number(nb::handle o) {
     if (!converted.is_valid()) throw nb::python_error();
     return *number(converted.ptr());
   }
-  raise(PyExc_TypeError, "takes a number, not " + class_name(o));
+  throw InvalidDtype(op, here(), "takes a number, not " + class_name(o));
 }
 
 /// An end of a range of floats.
 Scalar end_of(nb::handle o) {
   if (const auto beyond = large_integer(o.ptr())) return *beyond;
-  return plain_number(o);
+  return plain_number(o, "linspace");
 }
 
 /// The dtype of what lies between two numbers: that of floating arrays, else the default.
@@ -193,8 +193,8 @@ Dtype dtype_between(nb::handle start, nb::handle stop, MaybeDtype dtype) {
 
 Array range(nb::handle start, nb::handle stop, nb::handle step, MaybeDtype dtype) {
   const bool one = stop.is_none();
-  const Scalar from = one ? Scalar(0) : plain_number(start), to = plain_number(one ? start : stop);
-  const Scalar by = plain_number(step);
+  const Scalar from = one ? Scalar(0) : plain_number(start, "arange"), to = plain_number(one ? start : stop, "arange");
+  const Scalar by = plain_number(step, "arange");
   const auto fraction = [](Scalar s) { return s.kind() == Scalar::Kind::Float; };
   if (!dtype && (fraction(from) || fraction(to) || fraction(by))) dtype = default_float();
   if (dtype && is_integral(*dtype) && (fraction(from) || fraction(to) || fraction(by))) {

@@ -31,10 +31,11 @@ nb::object slopes(Value f, const nb::args& spacings, nb::handle axis) {
   if (axis.is_none()) {
     for (int d = 0; d < y.ndim(); ++d) axes.push_back(d);
   } else if (!integers_from(axis.ptr(), axes)) {
-    raise(PyExc_TypeError, "axis is an integer or a tuple of them, not " + class_name(axis));
+    throw InvalidDtype("gradient", here(), "axis is an integer or a tuple of them, not " + class_name(axis));
   }
   if (spacings.size() > 1 && spacings.size() != axes.size()) {
-    raise(PyExc_TypeError, "gradient takes one spacing, or one for each of " + std::to_string(axes.size()) + " axes");
+    throw InvalidDtype("gradient", here(),
+                       "takes one spacing, or one for each of " + std::to_string(axes.size()) + " axes");
   }
   std::vector<Array> made;
   for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -18,7 +18,7 @@ Shape shape_of(const nb::args& extents) {
   std::vector<std::int64_t> shape;
   const bool alone = extents.size() == 1;
   if (!integers_from(alone ? nb::handle(extents[0]).ptr() : extents.ptr(), shape)) {
-    raise(PyExc_TypeError, "a shape is integers or a tuple of them");
+    throw InvalidDtype("reshape", here(), "a shape is integers or a tuple of them");
   }
   return shape;
 }

@@ -62,7 +62,7 @@ PyObject* product(PyObject* a, PyObject* b) {
   });
 }
 Array product_of(const Operand& a, const Operand& b) {
-  if (b.array() == nullptr) raise(PyExc_TypeError, "a matrix product takes arrays, not a number");
+  if (b.array() == nullptr) throw InvalidDtype("matmul", here(), "takes arrays, not a number");
   return matmul(*a.array(), *b.array(), here());
 }
 

@@ -40,7 +40,7 @@ Convolution convolution_named(std::string_view mode) {
 
 Scalar filling(nb::handle value) {
   if (const auto scalar = number(value.ptr())) return *scalar;
-  raise(PyExc_TypeError, "constant_values is a number, not " + class_name(value));
+  throw InvalidDtype("pad", here(), "constant_values is a number, not " + class_name(value));
 }
 
 Array other(Value& v) { return v.is_none() ? Array() : v.array(); }

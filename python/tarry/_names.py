@@ -281,7 +281,7 @@ class _Joined:
         keys = key if isinstance(key, tuple) else (key,)
         parts = [_steps(each) if isinstance(each, slice) else each for each in keys]
         if any(isinstance(each, str) for each in parts):
-            raise TypeError("r_ and c_ take no text")
+            raise _tarry._wrong("InvalidDtype", "r_", "r_ and c_ take no text")
         return column_stack(parts) if self._columns else _tarry.concat([atleast_1d(each) for each in parts])
 
 

@@ -9,6 +9,7 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "m
                "logical_or": "any"}
 _SCANS = {"add": "cumulative_sum", "multiply": "cumulative_prod", "minimum": "cumulative_min",
           "maximum": "cumulative_max"}
+_NOT_OURS = ("there is no dtype", "no array can be made of", "[gradient] takes one spacing")  # which NumPy may know
 _FILES = ("save", "load")  # which NumPy does for files of any kind
 # Functions that change the array that they are given: those of ours that give the changed one, and the others.
 _REPLACED = ("put", "put_along_axis")
@@ -195,7 +196,7 @@ def _array_function(self, func, types, args, kwargs):
         return function(*args, **arguments, **_choice(where, initial))
     except (TypeError, ValueError) as error:
         theirs = not isinstance(error, _tarry.Error) or type(error) is _tarry.InvalidValue
-        if name in _CHANGES or not (theirs or "there is no dtype" in str(error)):
+        if name in _CHANGES or not (theirs or any(words in str(error) for words in _NOT_OURS)):
             raise
         refused = error
     try:

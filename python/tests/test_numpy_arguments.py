@@ -218,6 +218,8 @@ def test_messages_name_the_operation_and_what_was_given():
     for change, words in (("ta.add.at(z, [0, 5], 1)", r"\[add\] index 5"), ("x[ta.asarray([True, False])] = 1", r"bool \(2,\)"),
                           ("ta.asarray('a')", r"\[asarray\].*str"), ("ta.sum('a')", r"\[asarray\].*str"),
                           ("ta.pad(z, 1, constant_values=[[1, 2], [3, 4], [5, 6]])", r"\[pad\] constant_values"),
+                          ("ta.arange('a')", r"\[arange\]"), ("z.reshape('a')", r"\[reshape\]"),
+                          ("z.item('a')", r"\[item\]"), ("ta.gradient(z, axis='a')", r"\[gradient\]"),
                           ("ta.fill_diagonal(3, 1)", r"\[fill_diagonal\]"), ("ta.add.at(3, 0, 1)", r"\[add.at\]")):
         with pytest.raises(ta.InvalidArgument, match=f"{words}.*<string>:1"):
             exec(change, {"ta": ta, "x": x, "z": z})
