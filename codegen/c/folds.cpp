@@ -122,7 +122,8 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
       for (const auto& [to, v] : l.kept) open.push_back(v);
     }
     for (const auto& [v, depth] : strip.depth)
-      if (depth == n && strip.arrays.contains(v) && !is_cut(v)) open.push_back(v);
+      if (depth == n && !is_cut(v) && (strip.arrays.contains(v) || is_checked(v, l)))  // checks that nothing reads, too
+        open.push_back(v);
     for (const auto& [v, depth] : strip.depth)
       if (depth == n && is_cut(v))
         for (const Value a : taken_by(v))

@@ -183,3 +183,12 @@ def test_a_function_may_update_through_a_mask():
     for shape in ((8,), (3, 5)):
         x = np.linspace(-1, 1, int(np.prod(shape))).reshape(shape)
         assert np.array_equal(np.asarray(rectified(ta.asarray(x))), np.where(x < 0, x / 10, x))
+
+
+def test_an_index_that_is_computed_is_checked_though_it_reads_one_element_alone():
+    q, one = ta.asarray(np.linspace(0, 2, 100)), ta.asarray([5.0])
+    for index in (ta.astype(q > 1, ta.int64), ta.astype(q, ta.int64) + 1, -2 * ta.astype(q > 1, ta.int64)):
+        for made in (ta.take(one, index, axis=0), one[index], ta.take(ta.asarray([[1.0, 2.0]]), index, axis=0)):
+            with pytest.raises(IndexError, match="out of range"):
+                made.tolist()
+    assert ta.take(one, -ta.astype(q > 1, ta.int64), axis=0).tolist() == [5.0] * 100
