@@ -196,6 +196,17 @@ TEST_CASE("take: beside an update whose box is a run of rows indices are checked
   });
 }
 
+TEST_CASE("take: an index that is computed is checked though it reads one element alone", "[take]") {
+  everywhere([] {
+    for (const std::int64_t n : {2, 64, 300}) {
+      const ta::Array x = ints({1}) + 5, i = ta::astype(ta::arange(n) > 0, ta::int64) + ta::arange(n) * 0;
+      CHECK(contains(message(ta::take(x, i, 0)),
+                     "index 1 at (1,) of the indices is out of range for axis 0 of extent 1"));
+      CHECK(values(ta::take(x, -i, 0)) == Ints(static_cast<std::size_t>(n), values(x)[0]));
+    }
+  });
+}
+
 TEST_CASE("take: rows of an array that is read beside them, and that is computed again at neither place", "[take]") {
   everywhere([] {
     for (const std::int64_t n : {2, 3, 64}) {
