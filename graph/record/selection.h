@@ -52,7 +52,7 @@ class Selection {
   Edge elements_;                      // guarded by mutex_
 };
 
-/// What a node of this kind stands for, unless that is settled.
+/// The elements and the mask that a node of this kind stands for, unless it is settled.
 std::optional<Masked> masked_of(const Edge& x);
 /// The elements of x where `mask`, over its first axes, is true.
 Edge record_selection(const Edge& x, const Edge& mask, Where where);

@@ -1,7 +1,8 @@
-// Sort and Argsort on the CPU. Long rows of narrow keys: byte by byte from the lowest, a pass for each byte in which
-// they differ; of wide ones: split from the highest bits on (runtime/device/cpu/splitting_sort.h). Rows of few elements
-// are sorted by insertion, many short ones in a network. Several rows are shared out among the threads; a long row
-// alone is cut into parts, each with counts of its own, so that the passes keep the order of equal bytes.
+// Sort and Argsort on the CPU. Rows whose elements have words: by vectors (runtime/device/cpu/word_sort.h), where the
+// processor has them. Else long rows of narrow keys: byte by byte from the lowest, a pass for each byte in which they
+// differ; of wide ones: split from the highest bits on (runtime/device/cpu/splitting_sort.h). Rows of few elements are
+// sorted by insertion, many short ones in a network. Several rows are shared out among the threads; a long row alone is
+// cut into parts, each with counts of its own, so that the passes keep the order of equal bytes.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include "runtime/device/cpu/ranks.h"
 #include "runtime/device/cpu/routine.h"
 #include "runtime/device/cpu/splitting_sort.h"
+#include "runtime/device/cpu/word_sort.h"
 #include "runtime/device/parallel.h"
 #include "support/check.h"
 
@@ -23,6 +25,7 @@ using codegen::kDigits, codegen::kSortParts;
 using Counts = SortCounts;
 
 constexpr std::int64_t kShortRow = 48;           // sorted by insertion
+constexpr std::int64_t kShortestInVectors = 24;  // of fewer, a network of several rows is faster
 constexpr std::int64_t kPartElements = 1 << 15;  // at least, of a row that several threads sort
 constexpr std::uint64_t kTopOfWord = std::uint64_t{1} << 63;
 
@@ -37,7 +40,7 @@ struct Values {
   static Moved load(const Bits* x, std::int64_t i) { return x[i]; }
   static Result result(Moved x) { return x; }
 
-  static constexpr bool kInNetwork = kBytes >= 4;
+  static constexpr bool kInNetwork = kBytes >= 4, kInVectors = kInNetwork;
   /// The key, whose highest bit is turned over so that it orders as a signed number.
   struct Words {
     using Word = std::make_signed_t<Bits>;
@@ -65,7 +68,7 @@ struct PackedPlaces {
   }
   static Result result(Moved x) { return static_cast<std::int64_t>(x & 0xffffffff); }
 
-  static constexpr bool kInNetwork = true;
+  static constexpr bool kInNetwork = true, kInVectors = true;
   struct Words {
     using Word = std::int64_t;
     Words(const Bits*, std::int64_t) {}
@@ -90,7 +93,7 @@ struct Places {
   static Moved load(const Bits* x, std::int64_t i) { return {Values<Key, kWay>::key(x[i]), i}; }
   static Result result(const Moved& x) { return x.place; }
 
-  static constexpr bool kInNetwork = true;
+  static constexpr bool kInNetwork = true, kInVectors = false;
   /// The highest bits in which keys of a block differ, above the place; rows in which others decide are finished by
   /// insertion.
   class Words {
@@ -191,8 +194,15 @@ class Row {
     });
   }
 
+  /// In this thread, where Way::kInVectors and has_vector_sort().
+  void sort_in_vectors() {
+    if constexpr (Way::kInVectors) WordSort<Way>(x_, to_, n_).sort();
+  }
+
   /// In parts, whose counts are in `tables`.
   void sort_in_parts(Counts* tables, std::int64_t parts) {
+    if constexpr (Way::kInVectors && Way::kBytes > 1)
+      if (has_vector_sort()) return WordSort<Way>(x_, to_, n_).sort_in_parts(halves_[1], tables, parts);
     if constexpr (kSplits) return SplittingSort<Way>(x_, to_, n_, halves_).sort_in_parts(tables, parts);
     Counts* const totals = tables + kSortParts;
     std::memset(totals, 0, Way::kBytes * sizeof(Counts));
@@ -317,9 +327,14 @@ void sort_rows(const codegen::RoutineSpec& spec, std::span<void* const> operands
     for (std::int64_t r = 0; r < spec.rows; ++r) row(r).sort_in_parts(tables, parts);
     return;
   }
+  // The one pass over keys of a byte is faster for long rows.
+  const bool in_vectors =
+      Way::kInVectors && has_vector_sort() && n >= kShortestInVectors && (Way::kBytes > 1 || n <= kLongestInNetwork);
   const auto sort_each = [&](std::int64_t lo, std::int64_t hi) {
     for (std::int64_t r = lo; r < hi; ++r) {
-      if (n <= kShortRow)
+      if (in_vectors)
+        row(r).sort_in_vectors();
+      else if (n <= kShortRow)
         row(r).insert();
       else
         row(r).sort();
@@ -328,7 +343,7 @@ void sort_rows(const codegen::RoutineSpec& spec, std::span<void* const> operands
   if constexpr (Way::kInNetwork) {
     using Word = typename Way::Words::Word;
     constexpr std::int64_t kRows = kNetworkRows<Word>;
-    if (has_network() && n <= kLongestInNetwork && spec.rows >= kRows) {
+    if (!in_vectors && has_network() && n <= kLongestInNetwork && spec.rows >= kRows) {
       const std::int64_t blocks = spec.rows / kRows, block = kRows * n;
       parallel_for(blocks, std::max<std::int64_t>(1, kPartElements / block), [&](std::int64_t lo, std::int64_t hi) {
         auto* const words = reinterpret_cast<Word*>(memory + lo * block);
