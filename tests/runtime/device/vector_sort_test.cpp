@@ -68,13 +68,14 @@ TEMPLATE_TEST_CASE("vector sort: any threshold of a row is in order, so any row 
 TEMPLATE_TEST_CASE("vector sort: the least and the greatest words are words as others are", "[sort]", std::int32_t,
                    std::int64_t) {
   if (!has_vector_sort()) TARRY_SKIP("the processor has no AVX-512");
-  constexpr TestType kLeast = std::numeric_limits<TestType>::min(), kGreatest = std::numeric_limits<TestType>::max();
+  static constexpr TestType kLeast = std::numeric_limits<TestType>::min(),
+                            kGreatest = std::numeric_limits<TestType>::max();
   for (const std::int64_t n : {40, 257, 5000, 100000}) {
     CAPTURE(n);
     CHECK(sorts(words<TestType>(n, [](auto) { return kGreatest; })));
     CHECK(sorts(words<TestType>(n, [](auto) { return chance()() % 2 != 0 ? kLeast : kGreatest; })));
-    CHECK(sorts(words<TestType>(n, [=](auto i) { return i == n / 3 ? kGreatest - 1 : kGreatest; })));
-    CHECK(sorts(words<TestType>(n, [=](auto i) { return i == n / 3 ? kLeast + 1 : kLeast; })));
+    CHECK(sorts(words<TestType>(n, [n](auto i) { return i == n / 3 ? kGreatest - 1 : kGreatest; })));
+    CHECK(sorts(words<TestType>(n, [n](auto i) { return i == n / 3 ? kLeast + 1 : kLeast; })));
   }
 }
 
