@@ -20,8 +20,10 @@ graph::Argument argument(const Operand& x, Op op, Where where) {
 }
 
 Array map(Op op, std::span<graph::Argument> arguments, Where where) {
-  for (const graph::Argument& a : arguments)
-    if (a.edge && a.edge.node()->op == Op::Selection) return detail::wrap(graph::record_selected(op, arguments, where));
+  bool selects = false;
+  for (const graph::Argument& a : arguments) selects |= a.edge && a.edge.node()->op == Op::Selection;
+  if (selects) [[unlikely]]
+    return detail::wrap(graph::record_selected(op, arguments, where));
   return detail::wrap(graph::record_map_from(op, arguments, where));
 }
 
