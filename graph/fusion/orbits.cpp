@@ -9,8 +9,7 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::size_t kMostOrbits = 200;
-constexpr std::int64_t kFewLevels = 1 << 14;  ///< of an array, whatever made them
-constexpr std::int64_t kMostLevels = 256;     ///< of an array, to each that an update of its own made
+constexpr std::int64_t kMostLevels = 256;  ///< of an array, to each that an update of its own made
 
 /// Coordinates that cannot move are dropped, so that equal places have equal maps.
 Source settled(Source s) {
@@ -388,7 +387,7 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
     if (high < p.high) open.push_back({n.inputs[0], s.map, high, p.high});
   }
   const std::int64_t alone = std::ranges::count_if(filled, [](const Filled& p) { return p.high - p.low == 1; });
-  if (alone < Orbits::kFewestLevels || levels > std::max(kFewLevels, kMostLevels * alone)) return std::nullopt;
+  if (alone < Orbits::kFewestLevels || levels > kMostLevels * alone) return std::nullopt;
   layers.levels.resize(static_cast<std::size_t>(levels));
   for (const Filled& piece : filled) fill(layers, piece);
   return layers;

@@ -315,3 +315,29 @@ TEST_CASE("updates: random programs of two handles agree with loops, fused or no
     REQUIRE(values(x[1]) == expected[1]);
   }
 }
+
+TEST_CASE("updates: a short last axis that is written element by element, whatever its length", "[update]") {
+  ta::test::in_every_way([] {
+    for (const std::int64_t k : {3, 8, 9, 20, 64, 65}) {
+      const ta::Array a = ta::astype(ta::arange(70), ta::float32), b = a * 0.5F;
+      ta::Array written = ta::zeros({70, k}, ta::float32), added = ta::ones({70, k}, ta::float32);
+      std::vector<ta::Array> columns;
+      std::vector<float> expected;
+      for (std::int64_t i = 0; i < k; ++i) {
+        columns.push_back((i % 2 == 0 ? a * b : a - b) + i);
+        written.set({ta::slice(), i}, columns.back());
+        if (i % 3 == 0) added.add({ta::slice(), i}, columns.back());
+      }
+      for (int row = 0; row < 70; ++row) {
+        const float x = static_cast<float>(row), y = x * 0.5F;
+        for (std::int64_t i = 0; i < k; ++i) expected.push_back((i % 2 == 0 ? x * y : x - y) + static_cast<float>(i));
+      }
+      INFO(k << " elements");
+      CHECK(written.to_vector<float>() == expected);
+      CHECK(ta::stack(columns, 1).to_vector<float>() == expected);
+      for (std::size_t at = 0; at < expected.size(); ++at)
+        expected[at] = static_cast<std::int64_t>(at) % k % 3 == 0 ? 1 + expected[at] : 1;
+      CHECK(added.to_vector<float>() == expected);
+    }
+  });
+}
