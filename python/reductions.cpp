@@ -16,7 +16,7 @@ using Running = Array (*)(const Array&, ScanOptions, Where);
 using Extreme = Array (*)(const Array&, RunningOptions, Where);
 using MaybeDtype = std::optional<Dtype>;
 
-/// What the package's function of masked reductions takes beside the array.
+/// The arguments of the package's function of masked reductions beside the array.
 struct Choice {
   nb::handle where, initial;
   /// True where a mask or an initial value is given.
@@ -62,7 +62,7 @@ void plain(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
       m, array, name, [f](Value x, const Axes& axis, bool keepdims) { return f(x.array(), axis, {keepdims}, here()); },
       "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false);
 }
-/// Of bools.
+/// Reductions of bools.
 void deciding(nb::module_& m, ArrayClass& array, const char* name, Plain f) {
   define_masked(
       m, array, name, kWhere,

@@ -43,6 +43,21 @@ Edge spread_rows(std::string_view op, const Edge& x, const Edge& mask, const Edg
   return record_reshape(record_gathered({Called::Mask, Bounds::Error, where}, from, places, 0), shape.span(), where);
 }
 
+/// A mask beside arrays of `rank` axes, whose first ones are its own.
+struct Column {
+  const Edge& mask;
+  int rank;
+};
+
+/// x where the mask is false, elsewhere `value`, joined to x by the way of writing.
+Edge written(std::string_view op, Write write, const Edge& x, const Column& column, Edge value, Where where) {
+  if (write != Write::Set) value = record_map(join_of(write), {{x, 0}, {value, 0}}, where, op);
+  Dims extents(column.mask.node()->shape());
+  while (extents.size() < column.rank) extents.push_back(1);
+  const Edge mask = record_reshape(column.mask, extents.span(), where);
+  return record_map(Op::Where, {{mask, 0}, {std::move(value), 0}, {x, 0}}, where, op);
+}
+
 }  // namespace
 
 Edge record_true_places(std::string_view op, const Edge& x, const Edge* beside, Where where) {
@@ -84,11 +99,8 @@ Edge record_chosen(const Edge& x, const Edge& mask, Where where) {
 
 Edge record_masked(std::string_view op, Write write, const Edge& x, const Edge& mask, const Edge& all, Where where) {
   const Array elements = detail::wrap(all);
-  Edge value = record_value(op, x.node()->dtype, {elements, where}, x.node()->shape());
-  if (write != Write::Set) value = record_map(join_of(write), {{x, 0}, {value, 0}}, where, op);
-  Dims column(mask.node()->shape());
-  while (column.size() < x.node()->rank) column.push_back(1);
-  return record_map(Op::Where, {{record_reshape(mask, column.span(), where), 0}, {value, 0}, {x, 0}}, where, op);
+  const Edge value = record_value(op, x.node()->dtype, {elements, where}, x.node()->shape());
+  return written(op, write, x, {mask, x.node()->rank}, value, where);
 }
 
 Edge record_masked_write(std::string_view op, Write write, const Edge& x, const Edge& mask, const Operand& v) {
@@ -117,10 +129,7 @@ Edge record_masked_write(std::string_view op, Write write, const Edge& x, const 
   } else {
     value = record_value(op, x.node()->dtype, v, shape);
   }
-  if (write != Write::Set) value = record_map(join_of(write), {{x, 0}, {value, 0}}, where, op);
-  Dims column(extents);  // the mask beside the axes behind it
-  while (leads && (has_rows || !fits) && column.size() < static_cast<int>(shape.size())) column.push_back(1);
-  return record_map(Op::Where, {{record_reshape(mask, column.span(), where), 0}, {value, 0}, {x, 0}}, where, op);
+  return written(op, write, x, {mask, leads && (has_rows || !fits) ? x.node()->rank : mask.node()->rank}, value, where);
 }
 
 namespace {

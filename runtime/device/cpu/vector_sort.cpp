@@ -450,7 +450,7 @@ class VectorSort {
     Word least, median, greatest;
   };
 
-  /// Of words that stand one in each equal part, at a place as if by chance.
+  /// The words that stand one in each equal part, at a place as if by chance.
   [[TARRY_AVX512]] Sample take_sample(const Part& p) {
     constexpr std::int64_t kFewest = 2 * kLanes, kMost = 16 * kLanes, kShare = 256;
     Word words[kMost];
