@@ -31,8 +31,8 @@ std::string_view to_string(Reason r) {
 
 CostModel cost_model(const Target& target) {
   // An H200 moves 4.2 TB/s and issues 29.6 T instructions/s; a desktop core pair moves 40 GB/s and issues about 0.1 T.
-  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 3e-7, 2, 64, 32768, 5}
-                          : CostModel{4.0e10, 1.0e11, 2.5e-6, 3e-7, 6, 16384, std::int64_t{1} << 32, 1};
+  return target.is_cuda() ? CostModel{4.2e12, 29.6e12, 2.5e-6, 3e-7, 2, 64, 32768, 5, true}
+                          : CostModel{4.0e10, 1.0e11, 2.5e-6, 3e-7, 6, 16384, std::int64_t{1} << 32, 1, false};
 }
 
 namespace {

@@ -87,6 +87,16 @@ std::shared_ptr<const Evaluation> KernelMemo::look(KernelId id, const Kernel& ke
     e->repeated.push_back(c.node);
     if (c.depends) e->after.push_back(c.node);
   }
+  ++listing_;
+  for (const Computed& c : model_.computed()) {
+    for (const std::uint32_t in : c.inputs) {
+      if (in >= KernelModel::kLoad) continue;
+      const NodeId v = model_.computed()[in].node;
+      if (kernel_of[v] == id || listed_[v] == listing_ || model_.places(v) <= model_.places(c.node)) continue;
+      listed_[v] = listing_;
+      e->widened.push_back(v);
+    }
+  }
   for (NodeId m : kernel.members) {
     if (!f_.walks(m)) continue;
     e->walks = m;

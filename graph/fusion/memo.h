@@ -17,6 +17,7 @@ struct Evaluation {
   KernelCost cost;
   std::vector<NodeId> repeated;  ///< what it computes and does not store
   std::vector<NodeId> after;     ///< of those: what depends on its own reductions
+  std::vector<NodeId> widened;   ///< of those: what it computes at more places than a value made of it
   std::vector<NodeId> dead;      ///< reductions of its members that nothing needs
   NodeId walks = kNoId;          ///< a member that goes along an axis, if any
 };

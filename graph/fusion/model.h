@@ -83,6 +83,8 @@ class KernelModel {
                       const std::vector<std::uint32_t>& readers);
   /// The nodes that the last evaluated kernel computes.
   [[nodiscard]] const std::vector<Computed>& computed() const { return requests_; }
+  /// Places at which the last evaluated kernel computes a node.
+  [[nodiscard]] int places(NodeId v) const { return places_of_[v].kernel == kernel_number_ ? places_of_[v].count : 0; }
   /// Nodes of which it depends on where the last evaluated kernel finds them.
   [[nodiscard]] const std::vector<NodeId>& met() const { return met_; }
   /// True if the last evaluated kernel needs a reduction of its members.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -37,10 +38,30 @@ std::vector<Kernel> kernels_of(const Graph& g, const Fusion& start) {
   return kernels;
 }
 
+/// Each node of the kernels listed in descending order as a kernel of its own.
+void take_apart(std::vector<Kernel>& kernels, const std::vector<KernelId>& rejected) {
+  std::vector<Kernel> apart;
+  auto next = rejected.rbegin();
+  for (KernelId k = 0; k < kernels.size(); ++k) {
+    if (next == rejected.rend() || *next != k) {
+      apart.push_back(std::move(kernels[k]));
+      continue;
+    }
+    for (const NodeId m : kernels[k].members) apart.push_back({{m}, {}});
+    ++next;
+  }
+  kernels = std::move(apart);
+}
+
 }  // namespace
 
 Partition::Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits)
-    : Partition(f, model, kernels_of(f.g, start), limits) {}
+    : Partition(f, model, kernels_of(f.g, start), limits) {
+  for (std::vector<Kernel> kernels = kernels_of(f.g, start); !rejected_.empty();) {
+    take_apart(kernels, rejected_);
+    *this = with(kernels);
+  }
+}
 
 Partition::Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits)
     : f_(&f),
@@ -67,21 +88,33 @@ Partition::Partition(const FusionGraph& f, KernelModel& model, std::vector<Kerne
     for (NodeId m : kernels_[k].plan.members) kernel_of_[m] = k;
   }
   // Stored is what others load: readers come later in the order of the groups.
-  for (auto k = static_cast<KernelId>(kernels_.size()); k-- > 0 && usable_;) {
+  std::vector<std::size_t> nodes;
+  for (const Entry& e : kernels_) nodes.push_back(e.plan.members.size());
+  for (auto k = static_cast<KernelId>(kernels_.size()); k-- > 0;) {
     std::erase_if(kernels_[k].plan.members, [&](NodeId m) {
       const bool drop = droppable(m) && !read(m);
       if (drop) kernel_of_[m] = kNoId;
       return drop;
     });
-    usable_ = evaluate(k);
+    bool accepted = evaluate(k);
+    if (!accepted && !kernels_[k].plan.again.empty()) {  // at too many places: it loads them
+      kernels_[k].plan.again.clear();
+      accepted = evaluate(k);
+    }
     if (std::erase_if(kernels_[k].plan.members, [&](NodeId m) { return dead_[m] && (kernel_of_[m] = kNoId, true); }))
-      usable_ = usable_ && evaluate(k);
+      accepted = accepted && evaluate(k);
+    if (!accepted && nodes[k] > 1) rejected_.push_back(k);
+    usable_ = usable_ && accepted;
   }
   for (const KernelId k : std::vector<KernelId>(dirty_))  // scatters, now that all that others load is known
     if (dirty_flag_[k] == Dirty::Nodes) usable_ = usable_ && evaluate(k);
   for (KernelId k = 0; k < kernels_.size() && usable_; ++k) {
-    usable_ = std::all_of(loads(k).begin(), loads(k).end(), [&](const GraphEdge& l) { return kernel_of_[l.node] < k; });
+    usable_ = std::all_of(loads(k).begin(), loads(k).end(),
+                          [&](const GraphEdge& l) { return put_before(kernel_of_[l.node], k); });
   }
+  for (const Link& l : circle_)
+    if (nodes[l.to] > 1 && !contains(rejected_, l.to)) rejected_.push_back(l.to);
+  std::ranges::sort(rejected_, std::greater());
   usable_ = usable_ && std::all_of(after_.begin(), after_.end(), [](std::uint32_t many) { return many <= 1; });
   keep();
 }

@@ -17,7 +17,8 @@ struct RowColumnPair {
 
 class Partition {
  public:
-  /// From the groups and recomputed sets of `start`. usable() is false where the model does not accept one of them.
+  /// From the groups and recomputed sets of `start`. The nodes of a group that the model does not accept are kernels of
+  /// their own. usable() is false where it does not accept these either.
   Partition(const FusionGraph& f, KernelModel& model, const Fusion& start, const Limits& limits);
   /// From kernels that load only from those before them.
   Partition(const FusionGraph& f, KernelModel& model, std::vector<Kernel> kernels, const Limits& limits);
@@ -34,6 +35,7 @@ class Partition {
   [[nodiscard]] const std::vector<GraphEdge>& loads(KernelId k) const { return kernels_[k].known->cost.loads; }
   [[nodiscard]] NodeId walks(KernelId k) const { return kernels_[k].known->walks; }  ///< a member along an axis, if any
   [[nodiscard]] const std::vector<NodeId>& repeated(KernelId k) const { return kernels_[k].known->repeated; }
+  [[nodiscard]] const std::vector<NodeId>& widened(KernelId k) const { return kernels_[k].known->widened; }
   [[nodiscard]] const std::vector<KernelId>& repeated_by(NodeId v) const { return repeated_by_[v]; }
   [[nodiscard]] const std::vector<KernelId>& loaded_by(NodeId v) const { return loaded_by_[v]; }
   [[nodiscard]] KernelId kernel_of(NodeId v) const { return kernel_of_[v]; }
@@ -132,6 +134,7 @@ class Partition {
   std::shared_ptr<KernelMemo> memo_;
   const Limits* limits_;
   bool usable_ = true;
+  std::vector<KernelId> rejected_;  // of several nodes: what the model or the order has no place for, descending
   double seconds_ = 0;
   std::vector<Entry> kernels_;
   std::vector<KernelId> kernel_of_;

@@ -39,6 +39,7 @@ struct CostModel {
                                     ///< partial states
   double apart;  ///< reads of memory that a thread's loop walks beside others, at most: bytes counted
                  ///< for each byte
+  bool tiles;    ///< a kernel may compute a tile, whose points share what is wanted a few places apart
 };
 
 /// Slots: elements along short axes of a map that one point computes. The model and the lowering choose them alike.

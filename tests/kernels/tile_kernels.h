@@ -32,12 +32,12 @@ using codegen::Schedule;
 
 inline const graph::Target& target(const char* name = "sm_90") { return *graph::find_target(name); }
 
-/// The one kernel of a graph.
+/// The one kernel that a graph is on a GPU, made for any target.
 inline Lowered lowered(const Maker& m, const char* target_name = "sm_90") {
   graph::verify(m.g);
   graph::Limits limits;
   limits.chained = m.g.nodes.size() + 1;  // formulas that repeat themselves are one
-  const graph::Fusion f = graph::fuse(m.g, target(target_name), limits);
+  const graph::Fusion f = graph::fuse(m.g, target(), limits);
   REQUIRE(f.groups.size() == 1);
   std::vector<GraphEdge> outputs = m.g.roots;
   Lowered l = codegen::lower(m.g, f, 0, outputs, target(target_name));

@@ -301,6 +301,39 @@ TEST_CASE("fusion: rounds of products with a matrix that is stored are two kerne
   CHECK(plan_of({&v}, "x86-64-v4").counters.launches <= 2 * kRounds + 1);
 }
 
+TEST_CASE("fusion: a round whose result is read at eight places is stored", "[graph][fusion]") {
+  const std::int64_t n = 400;
+  const ta::Array way = ta::asarray(std::vector<std::int32_t>(static_cast<std::size_t>(n * n), 3), ta::Shape(n, n));
+  ta::Array flow = matrix_of(n, n);
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    ta::Array next = ta::ones({n, n}, ta::float32);
+    int k = 0;
+    for (const int i : {-1, 0, 1})
+      for (const int j : {-1, 0, 1}) {
+        if (i == 0 && j == 0) continue;
+        ta::Array padded = ta::zeros({n + 2, n + 2}, ta::float32);
+        padded.set({ta::slice(1, n + 1), ta::slice(1, n + 1)}, ta::where(way == k++, flow, 0.0f));
+        next = next + padded(ta::slice(1 - i, n + 1 - i), ta::slice(1 - j, n + 1 - j));
+      }
+    flow = next;
+  }
+  CHECK(plan_of({&flow}, "x86-64-v4").counters.launches == kRounds);
+}
+
+TEST_CASE("fusion: taps at more places than a kernel computes a value at read it from memory", "[graph][fusion]") {
+  const std::int64_t n = 1 << 16, taps = 64, step = 8, m = (n - taps) / step;
+  const ta::Array x = vector_of(static_cast<std::size_t>(n)), h = vector_of(static_cast<std::size_t>(taps));
+  const ta::Array mixed = x * ta::cos(0.77f * ta::arange(n, ta::float32));
+  ta::Array sum = ta::zeros({m}, ta::float32);
+  for (std::int64_t k = 0; k < taps; ++k) sum = sum + h(k) * mixed(ta::slice(k, k + step * m, step));
+  for (const char* target : {"sm_90", "x86-64-v4"}) {
+    const auto plan = plan_of({&sum}, target);
+    CHECK(plan.counters.launches == 2);
+    CHECK(plan.counters.bytes_temporary == n * 4);
+  }
+}
+
 TEST_CASE("fusion: a number that is spread over the row it was reduced from goes over that row again",
           "[graph][fusion]") {
   const ta::Scope on_cpu(ta::cpu);
