@@ -155,11 +155,11 @@ int CWriter::find_depths(const Loop& l, const Spread& spread, BatchedCalls& batc
 }
 
 /// Gives each value that is an array a place, whose value before has been read by then. Truth values are as wide there
-/// as the widest value of the loop: gcc unrolls a loop so that its narrowest elements fill a vector.
+/// as the widest value of the loop.
 void CWriter::find_places(const Loop& l, BatchedCalls& batched) const {
   std::size_t widest = 1;
   for (const Value v : l.values) widest = std::max(widest, itemsize(ir.instrs[v].dtype));
-  const Dtype truth = widest == 8 ? uint64 : widest == 4 ? uint32 : bool_;
+  const Dtype truth = truth_dtype(widest);
   // Draws of depth n come at 3 n, loop n at 3 n + 1, calls of depth n at 3 n + 2.
   std::map<Value, int> until;
   const auto read = [&](Value v, int when) { until[v] = std::max(until[v], when); };

@@ -150,10 +150,19 @@ CWriter::Strip CWriter::strip_of(const Loop& l) const {
 
   std::size_t bytes = 0;  // of a point
   strip.arrays.insert(strip.cuts.begin(), strip.cuts.end());
-  for (const Value v : strip.arrays) bytes += itemsize(ir.instrs[v].dtype);
+  for (const Value v : strip.arrays) bytes += itemsize(strip_dtype(v, strip));
   for (const int points : kStripPoints)
     if (strip.points == 0 && static_cast<std::size_t>(points) * bytes <= kMostStripBytes) strip.points = points;
   return strip;
+}
+
+/// The dtype of a strip's array. Truth values are as wide as the narrowest other value of the loop.
+Dtype CWriter::strip_dtype(Value v, const Strip& strip) const {
+  if (ir.instrs[v].dtype != bool_) return ir.instrs[v].dtype;
+  std::size_t narrowest = 8;
+  for (const auto& [other, depth] : strip.depth)
+    if (ir.instrs[other].dtype != bool_) narrowest = std::min(narrowest, itemsize(ir.instrs[other].dtype));
+  return truth_dtype(narrowest);
 }
 
 /// Writes the loop in strips; false where it has neither folds nor places to find, or too many.
@@ -163,7 +172,7 @@ bool CWriter::run_strips(const Loop& l) {
   for (const Value v : l.values)
     if (is_invariant(ir.instrs[v], l.axis)) statement(v, l.axis, "0", l.operand);
   for (const Value v : strip.arrays)
-    line(fmt::format("{} {}[{}];", c_type(ir.instrs[v].dtype), Strip::array_of(v), strip.points));
+    line(fmt::format("{} {}[{}];", c_type(strip_dtype(v, strip)), Strip::array_of(v), strip.points));
   open(fmt::format("for (tarry_i64 low = {0}, high; low < {1}; low = high)", l.from, l.to));
   line(fmt::format("high = {0} - low < {1} ? {0} : low + {1};", l.to, strip.points));
   for (std::size_t n = 0; n < strip.pieces.size(); ++n) {

@@ -178,6 +178,10 @@ class CWriter : public CodeWriter {
   struct Strip;
   [[nodiscard]] std::vector<Value> taken_by(Value v) const;
   [[nodiscard]] Strip strip_of(const Loop& loop) const;
+  [[nodiscard]] Dtype strip_dtype(Value v, const Strip& strip) const;
+  /// The dtype of truth values beside others of so many bytes: gcc unrolls a loop so that its narrowest elements fill a
+  /// vector.
+  static Dtype truth_dtype(std::size_t bytes) { return bytes == 8 ? uint64 : bytes == 4 ? uint32 : bool_; }
   bool run_strips(const Loop& loop);
   [[nodiscard]] bool finds_places(const Loop& loop) const;
   [[nodiscard]] bool is_checked(Value v, const Loop& loop) const;

@@ -93,11 +93,23 @@ KernelModel::Step KernelModel::step(NodeId reader, int input, std::uint32_t plac
     return {e, place, false};
   }
   const OpClass c = f_.op_class(reader);
-  if (c == OpClass::Update || (c == OpClass::Gather && input == 0))  // depends on the space; asks for another step
-    return make_step(reader, input, place);
-  const auto [number, fresh] = step_numbers_.insert(slot << 32 | place, static_cast<std::uint32_t>(steps_.size()));
-  if (fresh) steps_.push_back(make_step(reader, input, place));
-  return steps_[number];
+  const bool depends_on_space = c == OpClass::Update || (c == OpClass::Gather && input == 0);
+  const std::optional<std::uint64_t> key = depends_on_space ? key_in_space(slot, place) : slot << 32 | place;
+  if (!key) return make_step(reader, input, place);
+  NumberTable& numbers = depends_on_space ? space_numbers_ : step_numbers_;
+  if (const std::optional<std::uint32_t> known = numbers.find(*key)) return steps_[*known];
+  const Step made = make_step(reader, input, place);  // asks for others
+  numbers.insert(*key, static_cast<std::uint32_t>(steps_.size()));
+  steps_.push_back(made);
+  return made;
+}
+
+/// One number for three, where they are small enough.
+std::optional<std::uint64_t> KernelModel::key_in_space(std::uint64_t slot, std::uint32_t place) const {
+  constexpr int kSlotBits = 22, kPlaceBits = 22, kSpaceBits = 20;
+  const std::uint64_t space = key_ == kNoId ? std::uint64_t{point_} * 2 : std::uint64_t{key_} * 2 + 1;
+  if (slot >> kSlotBits != 0 || place >> kPlaceBits != 0 || space >> kSpaceBits != 0) return std::nullopt;
+  return (slot << kPlaceBits | place) << kSpaceBits | space;
 }
 
 KernelModel::Step KernelModel::make_step(NodeId reader, int input, std::uint32_t place) {

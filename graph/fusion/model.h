@@ -149,6 +149,7 @@ class KernelModel {
   static bool is_everywhere(const std::vector<std::int64_t>& box);
   Step step(NodeId reader, int input, std::uint32_t place);
   Step make_step(NodeId reader, int input, std::uint32_t place);
+  [[nodiscard]] std::optional<std::uint64_t> key_in_space(std::uint64_t slot, std::uint32_t place) const;
   /// The find of a step: a request or one of the constants.
   std::uint32_t want(const Step& s);
   void demand_everywhere(std::uint32_t request, NodeId output);
@@ -161,6 +162,7 @@ class KernelModel {
   [[nodiscard]] std::int64_t stride_along(const Step& s, int axis) const;
   std::uint32_t request(NodeId node, std::uint32_t place);
   int decide(NodeId update, std::uint32_t place);
+  [[nodiscard]] int find_decision(NodeId update, std::uint32_t place) const;
   std::uint32_t nest(NodeId reduce, std::uint32_t place);
   std::uint32_t loop_place(const Computed& c);
   [[nodiscard]] double loop_extent(std::uint32_t loop) const {
@@ -184,7 +186,8 @@ class KernelModel {
   std::vector<Place> places_;
   std::unordered_map<std::string, std::uint32_t> place_ids_;
   std::unordered_map<std::uint64_t, std::uint32_t> homes_;
-  NumberTable step_numbers_;
+  NumberTable step_numbers_, space_numbers_;  // of steps; those that depend on the kernel's space
+  NumberTable decisions_;
   std::vector<Step> steps_;
   std::vector<std::pair<NodeId, std::uint32_t>> loops_;  // nested reductions, and where they are wanted
   std::unordered_map<std::uint64_t, std::uint32_t> loop_ids_;

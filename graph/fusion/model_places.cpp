@@ -60,6 +60,15 @@ void KernelModel::trim(Place& place) {
 
 /// The input that an update is everywhere in the place's box, or -1.
 int KernelModel::decide(NodeId update, std::uint32_t place) {
+  const std::optional<std::uint64_t> key = key_in_space(update, place);
+  if (!key) return find_decision(update, place);
+  if (const std::optional<std::uint32_t> known = decisions_.find(*key)) return static_cast<int>(*known) - 1;
+  const int found = find_decision(update, place);
+  decisions_.insert(*key, static_cast<std::uint32_t>(found + 1));
+  return found;
+}
+
+int KernelModel::find_decision(NodeId update, std::uint32_t place) const {
   const std::optional<std::vector<std::int64_t>> box = update_box(update, places_[place]);
   if (!box) return 0;
   const std::vector<std::int64_t>& wanted = places_[place].box;

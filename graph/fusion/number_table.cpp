@@ -29,4 +29,9 @@ std::pair<std::uint32_t, bool> NumberTable::insert(std::uint64_t key, std::uint3
   return {value, true};
 }
 
+std::optional<std::uint32_t> NumberTable::find(std::uint64_t key) {
+  const Entry& e = at(key);
+  return e.epoch == epoch_ ? std::optional(e.value) : std::nullopt;
+}
+
 }  // namespace tarry::graph

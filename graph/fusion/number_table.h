@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@ class NumberTable {
   void clear();
   /// The number of `key`, and whether it is new; then it becomes `value`.
   std::pair<std::uint32_t, bool> insert(std::uint64_t key, std::uint32_t value);
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t key);
 
  private:
   struct Entry {

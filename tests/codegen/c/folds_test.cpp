@@ -50,6 +50,12 @@ const std::pair<const char*, Program> kPrograms[] = {
        const ta::Array far = ta::remainder(ta::astype(ta::floor(x(i, j)), ta::int64), e);
        return x(i, j) * 2.0f - x(far, j) + x(far, ta::remainder(far + j, e)) * ta::astype(i, ta::float32);
      }},
+    {"places that a truth value chooses between",
+     [](auto n, auto e) {
+       const ta::Array x = input({e, e}, ta::float64), at = ta::arange(n), y = input({n}, ta::float64);
+       const ta::Array i = ta::remainder(at * 7, e), j = ta::remainder(at * at, e);
+       return ta::where(y > 3.0, x(i, j) * y, x(j, i) - y);
+     }},
     {"rows at computed places, which are stored first",
      [](auto n, auto e) {
        const ta::Array i = ta::remainder(ta::arange(n) * 11 + 3, e);
@@ -116,6 +122,21 @@ TEST_CASE("folds: places are looked at together, and one by one where one is bey
     const std::string place = "index " + std::to_string(20 + first) + " at (" + std::to_string(first) + ",)";
     CHECK_THROWS_WITH(taken(rows).to_vector<float>(), Catch::Contains(place));
     CHECK_THROWS_WITH(x(rows * 1).to_vector<float>(), Catch::Contains(place));
+  }
+}
+
+TEST_CASE("folds: truth values of a strip are as wide as the other values", "[codegen][cpu][folds]") {
+  const auto record = [](ta::Dtype dtype) {
+    const ta::Array x = input({30, 30}, dtype), at = ta::arange(700), y = input({700}, dtype);
+    const ta::Array i = ta::remainder(at, 30), j = ta::remainder(at * at, 30);
+    return ta::where(y > 3.0f, x(i, j) * y, x(j, i) - y);
+  };
+  for (const auto& [dtype, type] :
+       {std::pair(ta::float32, "tarry_u32 strip"), std::pair(ta::float64, "tarry_u64 strip")}) {
+    const std::string text = kernels_of(record(dtype), *ta::graph::find_target("x86-64-v4")).back()->kernel;
+    INFO(text);
+    CHECK(text.find(type) != std::string::npos);
+    CHECK(text.find("tarry_u8 strip") == std::string::npos);
   }
 }
 
