@@ -17,9 +17,6 @@
 namespace tarry::graph {
 namespace {
 
-/// One order serves all columns of a row; without it each costs passes of its own.
-constexpr std::int64_t kMostColumns = 4;
-
 struct Axis {
   NodeId node;
   int axis;
@@ -162,7 +159,8 @@ class Finder {
 
 class Maker {
  public:
-  Maker(const Graph& from) : from_(from), find_(from), to_(from.like()), made_(from.nodes.size()) {}
+  Maker(const Graph& from, std::int64_t most_columns)
+      : from_(from), find_(from), most_columns_(most_columns), to_(from.like()), made_(from.nodes.size()) {}
 
   Graph run() {
     for (NodeId id = 0; id < from_.nodes.size(); ++id) {
@@ -182,7 +180,7 @@ class Maker {
  private:
   /// False where the elements of a fold stand as they were given, or it is none.
   bool fold(NodeId id, const GraphNode& n) {
-    if (!is_segments(n.op) || n.payload != 0 || to_.shape(n.inputs[0].node)[0] > kMostColumns) return false;
+    if (!is_segments(n.op) || n.payload != 0 || to_.shape(n.inputs[0].node)[0] > most_columns_) return false;
     const GraphNode& given = from_.nodes[id];
     std::vector<NodeId> views;
     const Axis values = find_.origin(given.inputs[0].node, 1, &views);
@@ -242,15 +240,16 @@ class Maker {
 
   const Graph& from_;
   const Finder find_;
+  const std::int64_t most_columns_;
   Graph to_;
   std::vector<GraphEdge> made_;
 };
 
 }  // namespace
 
-Graph fold_unsorted(const Graph& g) {
+Graph fold_unsorted(const Graph& g, std::int64_t most_columns) {
   const auto folds = [](const GraphNode& n) { return is_segments(n.op); };
-  return std::ranges::any_of(g.nodes, folds) ? Maker(g).run() : g;
+  return std::ranges::any_of(g.nodes, folds) ? Maker(g, most_columns).run() : g;
 }
 
 }  // namespace tarry::graph

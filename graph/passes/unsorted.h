@@ -7,7 +7,8 @@ namespace tarry::graph {
 
 /// A Segment op on elements that a stable sort of their numbers put in order becomes one on the elements as they stand
 /// (Way::Reversed), and a search for where each number begins a count. A group's elements keep their order, so the bits
-/// are the same. The sort is dropped where nothing else reads it.
-Graph fold_unsorted(const Graph& g);
+/// are the same. The sort is dropped where nothing else reads it. Of more columns one order serves all better.
+inline constexpr std::int64_t kUnsortedColumns = 4;
+Graph fold_unsorted(const Graph& g, std::int64_t most_columns = kUnsortedColumns);
 
 }  // namespace tarry::graph

@@ -150,7 +150,14 @@ std::pair<Array, Array> evaluated_extremes(const Array& x, Dtype dtype, Where wh
   constexpr std::size_t kKept = std::size_t{256} << 20;
   const Array* const all[] = {&e.first, &e.second, &x};
   const bool keeps = static_cast<std::size_t>(x.size(where)) * itemsize(x.dtype(where)) <= kKept;
-  detail::evaluate(std::span(all).first(keeps ? 3 : 2), where);
+  if (keeps) {
+    try {
+      detail::evaluate(all, where);
+      return e;
+    } catch (const OutOfMemory&) {  // in chunks it is computed again
+    }
+  }
+  detail::evaluate(std::span(all).first(2), where);
   return e;
 }
 

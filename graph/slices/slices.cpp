@@ -2,14 +2,17 @@
 #include "graph/slices/slices.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
+#include "graph/slices/chunking.h"
 #include "support/check.h"
 
 namespace tarry::graph {
 namespace {
 
-constexpr std::int64_t kPage = 4096;  // of memory, at least
+constexpr std::int64_t kPage = 4096;      // of memory, at least
+constexpr std::int64_t kScanBlock = 128;  // elements of a block of a scan
 
 /// A part of a buffer, which it keeps alive. Nothing writes it.
 class PartBuffer final : public Buffer {
@@ -158,14 +161,20 @@ Box Slicer::normalised(NodeId id, Box box) const {
     case OpClass::Reshape: return g_.count(id) == 0 ? Box::whole(shape) : rows_of(shape, numbers(shape, box));
     case OpClass::Scan: {
       const int axis = g_.reduces[n.payload].axis;
-      return box.along(axis, 0, shape[axis]);
+      const auto carried = carried_.find(id);
+      if (carried == carried_.end()) return box.along(axis, 0, shape[axis]);
+      return box.along(axis, carried->second.from, box.lo[axis] + box.extent[axis]);
     }
     case OpClass::Library:
     case OpClass::Loop: return Box::whole(shape);
     case OpClass::Routine: {
       const int last = shape.size() - 1;
-      if (is_matrices(n.op)) return Box::whole(shape).along(0, box.lo[0], box.lo[0] + box.extent[0]);
-      return is_sort(n.op) ? box.along(last, 0, shape[last]) : Box::whole(shape);
+      if (is_sort(n.op)) return box.along(last, 0, shape[last]);
+      if (n.op == Op::Searchsorted) return box;
+      // Parts that are apart from each other: matrices, rows that are folded, columns of rows that are written.
+      const int apart = is_matrices(n.op) || is_segments(n.op) ? 0 : is_scatter(n.op) ? 1 : -1;
+      if (apart < 0) return Box::whole(shape);
+      return Box::whole(shape).along(apart, box.lo[apart], box.lo[apart] + box.extent[apart]);
     }
     default: return box;
   }
@@ -224,8 +233,10 @@ bool Slicer::needs(NodeId id, const Box& box, int input, Box& needed) const {
       return true;
     }
     case OpClass::Routine:
-      if (is_sort(n.op)) needed = box;
-      if (is_matrices(n.op)) needed = needed.along(0, box.lo[0], box.lo[0] + box.extent[0]);
+      if (is_sort(n.op) || (n.op == Op::Searchsorted && input == 1)) needed = box;
+      if (is_matrices(n.op) || (is_segments(n.op) && input == 0))
+        needed = needed.along(0, box.lo[0], box.lo[0] + box.extent[0]);
+      if (is_scatter(n.op) && input != 1) needed = needed.along(1, box.lo[1], box.lo[1] + box.extent[1]);
       return true;
     default: return true;  // of a library's operands everything
   }
@@ -242,6 +253,19 @@ Edge Slicer::node(const GraphNode& like, Op op, Dtype dtype, const Dims& shape, 
                     .cell = {},
                     .where = like.where()},
                    inputs);
+}
+
+Edge Slicer::number(const GraphNode& like, Dtype dtype, const ScalarCell& cell) const {
+  const AttributeBytes opaque = kOpaque;
+  return make_node({.op = Op::Scalar,
+                    .dtype = dtype,
+                    .mode = like.mode,
+                    .device = device_,
+                    .shape = {},
+                    .attributes = &opaque,
+                    .cell = cell,
+                    .where = like.where()},
+                   {});
 }
 
 Edge Slicer::view(const GraphNode& like, const Edge& x, const IndexMap& map, const Dims& shape) const {
@@ -315,8 +339,8 @@ Edge Slicer::make_source(NodeId id, const Box& box, Pass& pass) {
     case OpClass::Scalar: {
       if (whole_[id]) return whole_[id];
       const ScalarSource& source = g_.scalars[n.payload];
-      TARRY_ASSERT(source.kind == ScalarSource::Kind::Cell);
-      const ScalarCell& cell = cells_[source.cell];
+      TARRY_ASSERT(source.kind != ScalarSource::Kind::Compute);
+      const ScalarCell& cell = source.kind == ScalarSource::Kind::Cell ? cells_[source.cell] : source.constant;
       const bool opaque = source.known == ScalarClass::Other && classify(n.dtype, cell) != ScalarClass::Other;
       const AttributeBytes attributes = kOpaque;
       whole_[id] = make_node({.op = Op::Scalar,
@@ -365,6 +389,43 @@ Edge Slicer::find(GraphEdge edge, const Box& box, Pass& pass) const {
   return view(g_.nodes[edge.node], x, map, box.extent);
 }
 
+/// The scan of a box of x, which goes on from what the elements before it combine to. Where order shows in the bits
+/// that value stands in front of x, as the subtree of tree R that it is: one element, and others that leave it as it
+/// is.
+Edge Slicer::scan(NodeId id, const Box& box, const Edge& x) const {
+  const GraphNode& n = g_.nodes[id];
+  const ReduceAttributes attributes = g_.reduces[n.payload];
+  const int axis = attributes.axis;
+  const auto carried = carried_.find(id);
+  const auto scanned = [&] {
+    return box.extent[axis] == 1 ? x : node(n, n.op, n.dtype, box.extent, {&x, 1}, encode(attributes));
+  };
+  if (carried == carried_.end() || !carried->second.before) return scanned();
+  IndexMap of_box;
+  for (int d = 0; d < box.lo.size(); ++d)
+    if (d != axis) of_box.push_back({d, box.lo[d], 1});
+  Dims one = box.extent, longer = box.extent;
+  one[axis] = 1;
+  const Edge before = view(n, carried->second.before, of_box, one);
+  if (!is_floating(n.dtype) || n.op == Op::CumulativeMin || n.op == Op::CumulativeMax) {
+    const Edge both[] = {before, scanned()};
+    return node(n, join_of_scan(n.op), n.dtype, box.extent, both);
+  }
+  const std::int64_t blocks = (box.extent[axis] + kScanBlock - 1) / kScanBlock;
+  const std::int64_t front = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(blocks))) * kScanBlock;
+  longer[axis] += front;
+  const double neutral = n.op == Op::CumulativeSum ? -0.0 : 1.0;
+  const ScalarCell cell = n.dtype == float32 ? ScalarCell::of(static_cast<float>(neutral)) : ScalarCell::of(neutral);
+  UpdateAttributes at{Dims::filled(longer.size(), 0), Dims::filled(longer.size(), 1)};
+  const Edge with_before[] = {view(n, number(n, n.dtype, cell), IndexMap(), longer), before};
+  Edge all[] = {node(n, Op::Update, n.dtype, longer, with_before, encode(at)), x};
+  at.start[axis] = front;
+  all[0] = node(n, Op::Update, n.dtype, longer, all, encode(at));
+  IndexMap behind;
+  for (int d = 0; d < longer.size(); ++d) behind.push_back({d, d == axis ? front : 0, 1});
+  return view(n, node(n, n.op, n.dtype, longer, {all, 1}, encode(attributes)), behind, box.extent);
+}
+
 Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
   if (is_source(id)) return make_source(id, box, pass);
   const GraphNode& n = g_.nodes[id];
@@ -401,8 +462,8 @@ Edge Slicer::make(NodeId id, const Box& box, Pass& pass) {
       for (int d = 0; d < u.start.size(); ++d) u.start[d] += boxes[1].lo[d] * u.step[d] - box.lo[d];
       return node(n, n.op, n.dtype, box.extent, all, encode(u));
     }
-    case OpClass::Reduce:
-    case OpClass::Scan: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
+    case OpClass::Reduce: return node(n, n.op, n.dtype, box.extent, all, encode(g_.reduces[n.payload]));
+    case OpClass::Scan: return scan(id, box, inputs[0]);
     case OpClass::Gather:
       return node(n, n.op, n.dtype, box.extent, all, encode(IotaAttributes{static_cast<std::int32_t>(n.payload)}));
     case OpClass::Loop:

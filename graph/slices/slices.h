@@ -47,6 +47,9 @@ class Slicer {
 
   /// From now on the evaluated `value` stands for the edge: what it was computed from is not asked for any more.
   void know(GraphEdge edge, Edge value);
+  /// From now on boxes of a scan begin at element `from` of its axis, a multiple of the boxes' largest extent, a power
+  /// of two of tree blocks: `before` is what the elements before it combine to, or undefined where there are none.
+  void carry(NodeId scan, std::int64_t from, Edge before) { carried_[scan] = {from, std::move(before)}; }
   [[nodiscard]] bool knows(GraphEdge edge) const { return known_.contains({edge.node, edge.output}); }
 
   /// The boxes that were asked for, lazy, and the boxes of leaves that they read.
@@ -68,11 +71,17 @@ class Slicer {
   /// A new node like `like`, a node of the graph, but of this op, shape and inputs.
   [[nodiscard]] Edge node(const GraphNode& like, Op op, Dtype dtype, const Dims& shape, std::span<const Edge> inputs,
                           const AttributeBytes& attributes = {}) const;
+  /// A number that no rewrite looks at: all values of it have one kernel.
+  [[nodiscard]] Edge number(const GraphNode& like, Dtype dtype, const ScalarCell& cell) const;
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] const Graph& graph() const { return g_; }
 
  private:
   using Made = std::pair<Box, Edge>;  ///< a box of a node and the edge of its output 0
+  struct Carried {
+    std::int64_t from = 0;
+    Edge before;
+  };
   struct Pass;
 
   [[nodiscard]] bool is_source(NodeId id) const;
@@ -86,6 +95,7 @@ class Slicer {
   [[nodiscard]] Edge part(const GraphNode& n, const Dims& shape, const std::shared_ptr<Storage>& storage,
                           const Box& box, Pass& pass) const;
   [[nodiscard]] Edge find(GraphEdge edge, const Box& box, Pass& pass) const;
+  [[nodiscard]] Edge scan(NodeId id, const Box& box, const Edge& x) const;
   [[nodiscard]] Edge view(const GraphNode& like, const Edge& x, const IndexMap& map, const Dims& shape) const;
   [[nodiscard]] Edge reshaped(const GraphNode& like, const Edge& x, const Dims& shape) const;
 
@@ -94,6 +104,7 @@ class Slicer {
   const std::vector<ScalarCell> cells_;
   const Device device_;
   std::map<std::pair<NodeId, std::uint32_t>, Edge> known_;
+  std::map<NodeId, Carried> carried_;
   std::vector<Edge> whole_;   ///< by node: leaves, scalars and iotas, made once
   std::vector<NodeId> kept_;  ///< leaves that remember their parts; empty: all are read in part, and none does
 };

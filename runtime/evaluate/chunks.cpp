@@ -12,12 +12,17 @@
 #include <tarry/progress.h>
 
 #include "graph/fusion/trace.h"
+#include "graph/passes/passes.h"
+#include "graph/passes/unsorted.h"
 #include "graph/slices/chunking.h"
 #include "graph/slices/slices.h"
 #include "runtime/device/file_buffer.h"
 #include "runtime/device/memory.h"
 #include "runtime/evaluate/engine.h"
-#include "runtime/evaluate/partial_states.h"
+#include "runtime/evaluate/fold_of_cut.h"
+#include "runtime/evaluate/result_collector.h"
+#include "runtime/evaluate/scan_carry.h"
+#include "runtime/evaluate/targets.h"
 #include "runtime/evaluate/transfer.h"
 #include "runtime/observe/report.h"
 #include "runtime/plan/room.h"
@@ -42,6 +47,11 @@ std::string amount(std::size_t bytes) {
   return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
 }
 
+/// The CPU reads host memory where it is.
+graph::LeafAccess access_of(const Backend& b) {
+  return b.device().kind == DeviceKind::Cpu ? graph::LeafAccess::Direct : graph::LeafAccess::Copied;
+}
+
 /// Bytes of the smallest value.
 constexpr std::size_t kLeastBlock = 256;
 
@@ -58,74 +68,16 @@ void add(Counters& to, const Counters& c) {
   to.peak_bytes = std::max(to.peak_bytes, c.peak_bytes);
 }
 
-/// A value that is computed in chunks: a result, or a reduction along the axis.
-struct Target {
-  GraphEdge edge;
-  bool cut = false;
-  int axis = 0;        ///< of the result's shape, or of the reduction's inputs
-  std::int64_t n = 0;  ///< its extent
-  std::int64_t chunk = 0;
-  std::vector<std::int64_t> ends;  ///< of the pieces
-  [[nodiscard]] std::int64_t begin(std::size_t piece) const { return piece == 0 ? 0 : ends[piece - 1]; }
-};
-
-/// Row-major host memory that a result is collected in, or a sink.
-class ResultCollector {
- public:
-  ResultCollector(const graph::Dims& shape, int axis, std::size_t size, Sink* sink) : shape_(shape), sink_(sink) {
-    inner_ = size;
-    for (int d = axis + 1; d < shape.size(); ++d) inner_ *= static_cast<std::size_t>(shape[d]);
-    for (int d = 0; d < axis; ++d) outer_ *= static_cast<std::size_t>(shape[d]);
-    extent_ = static_cast<std::size_t>(shape[axis]);
-    if (!sink) memory_ = host_buffer(std::max<std::size_t>(outer_ * extent_ * inner_, 1));
-  }
-
-  /// Elements `from` <= index < `to` along the axis.
-  void take(const Edge& piece, std::int64_t from, std::int64_t to, Where where) {
-    const auto first = static_cast<std::size_t>(from), count = static_cast<std::size_t>(to - from);
-    if (!sink_ && outer_ == 1 && piece.node()->device.kind == DeviceKind::Cuda)
-      return read(piece, bytes() + first * inner_, where);
-    const std::shared_ptr<const void> data = host_data(piece, where);
-    const auto* source = static_cast<const std::byte*>(data.get());
-    for (std::size_t o = 0; o < outer_; ++o, source += count * inner_) {
-      const std::size_t at = (o * extent_ + first) * inner_;
-      if (sink_) {
-        sink_->write(at, source, count * inner_);
-      } else {
-        backend(cpu).copy(bytes() + at, source, count * inner_);
-      }
-    }
-  }
-
-  [[nodiscard]] std::shared_ptr<graph::Storage> storage() const {
-    auto s = std::make_shared<graph::Storage>();
-    s->buffer = memory_;
-    s->strides = graph::row_major_strides(shape_.span());
-    return s;
-  }
-
- private:
-  [[nodiscard]] std::byte* bytes() const { return static_cast<std::byte*>(memory_->data); }
-
-  const graph::Dims shape_;
-  Sink* const sink_;
-  std::size_t outer_ = 1, extent_ = 0, inner_ = 0;
-  std::shared_ptr<graph::Buffer> memory_;
-};
-
 /// The work in chunks along one axis of its leaves.
 class Chunks {
  public:
-  Chunks(const ChunkedWork& work, int number)
+  Chunks(const ChunkedWork& work, const graph::Graph& g, int number)
       : work_(work),
-        g_(work.graph),
+        g_(g),
         b_(work.backend),
-        chunking_(graph::find_chunking(g_, number)),
+        chunking_(graph::find_chunking(g_, number, access_of(b_))),
         slicer_(g_, work.leaves, work.cells, b_.device()) {
-    for (const NodeId cut : chunking_.cuts) {
-      const int axis = g_.reduces[g_.nodes[cut].payload].axis;
-      targets_of(cut).push_back({{cut, 0}, true, axis, g_.shape(g_.nodes[cut].inputs[0].node)[axis], 0, {}});
-    }
+    for (const graph::Cut& cut : chunking_.cuts) targets_of(cut.node).push_back(cut_target(cut));
     const std::size_t large = b_.room() / 4;  // what no leaf gives an axis may be too much all the same
     for (const GraphEdge& r : g_.roots) {
       const graph::Dims& shape = g_.shape(r.node);
@@ -138,9 +90,11 @@ class Chunks {
         if (std::none_of(rest_.begin(), rest_.end(), [&](const SliceRequest& q) { return q.edge == r; }))
           rest_.push_back({r, Box::whole(shape)});
       } else if (std::none_of(targets.begin(), targets.end(), there)) {
-        targets.push_back({r, false, axis, shape[axis], 0, {}});
+        targets.push_back(result_target(g_, r, axis));
       }
     }
+    for (auto& targets : passes_)
+      for (const NodeId scan : scans_below(targets)) targets.push_back(carry_target(g_, scan));
   }
 
   [[nodiscard]] const graph::Chunking& chunking() const { return chunking_; }
@@ -152,13 +106,13 @@ class Chunks {
     if (b_.device().kind == DeviceKind::Cpu && !work_.sink)
       for (const auto& targets : passes_)
         for (const Target& t : targets)
-          kept += t.cut ? 0 : with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node)));
+          kept += is_result(t) ? with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))) : 0;
     const std::size_t room = b_.room();
     if (kept >= room) return false;
     for (auto& targets : passes_) {
       if (!fit(targets, pretending, room - kept)) return false;
       for (const Target& t : targets)
-        if (t.cut) pretend(pretending, t.edge.node);
+        if (t.kind == Target::Kind::Cut) pretend(pretending, t.edge.node);
     }
     return rest_.empty() || bytes_of(pretending.slice(rest_)) <= room - kept;
   }
@@ -179,7 +133,29 @@ class Chunks {
   }
 
  private:
+  static bool is_result(const Target& t) { return t.kind == Target::Kind::Result; }
   [[nodiscard]] bool on_cpu() const { return b_.device().kind == DeviceKind::Cpu; }
+
+  /// Scans along the axis that the targets of one pass are computed from.
+  std::vector<NodeId> scans_below(const std::vector<Target>& targets) const {
+    if (chunking_.carried.empty()) return {};
+    std::vector<bool> needed(g_.nodes.size(), false);
+    for (const Target& t : targets) {
+      if (is_result(t)) needed[t.edge.node] = true;
+      for (const graph::CutOperand& o : t.cut.operands) needed[o.edge.node] = true;
+    }
+    const auto is_cut = [&](NodeId id) {
+      return std::ranges::binary_search(chunking_.cuts, id, {}, &graph::Cut::node);
+    };
+    for (auto id = static_cast<NodeId>(g_.nodes.size()); id-- > 0;) {
+      const graph::GraphNode& n = g_.nodes[id];
+      if (!needed[id] || is_cut(id)) continue;
+      for (int i = 0; i < n.n_inputs; ++i) needed[n.inputs[i].node] = true;
+    }
+    std::vector<NodeId> scans;
+    std::ranges::copy_if(chunking_.carried, std::back_inserter(scans), [&](NodeId id) { return needed[id]; });
+    return scans;
+  }
 
   /// The number of the pass that computes a node.
   std::vector<Target>& targets_of(NodeId id) {
@@ -191,48 +167,22 @@ class Chunks {
   // --- How long a chunk is
   // --------------------------------------------------------------------------------------------
 
-  /// A value that stands for that of a cut while sizes are worked out: it is never read.
+  /// A value stands for that of a cut while sizes are worked out.
   void pretend(graph::Slicer& slicer, NodeId cut) const {
-    const graph::Dims& shape = g_.shape(cut);
-    auto storage = std::make_shared<graph::Storage>();
-    storage->buffer = std::make_shared<graph::Buffer>(b_.device(), graph::Owner::Borrowed, nullptr,
-                                                      static_cast<std::size_t>(g_.bytes(cut)));
-    storage->strides = graph::row_major_strides(shape.span());
     for (int o = 0; o < graph::output_count(g_.nodes[cut].op); ++o)
-      slicer.know({cut, static_cast<std::uint32_t>(o)},
-                  graph::make_input(g_.nodes[cut].dtype, shape.span(), storage, b_.device(), {}));
+      slicer.know({cut, static_cast<std::uint32_t>(o)}, stand_in(g_.nodes[cut].dtype, g_.shape(cut), b_.device()));
   }
 
-  /// Pieces of about as many rows as `rows` of the longest target.
-  void divide(std::vector<Target>& targets, std::int64_t rows) const {
-    const Target& main = main_of(targets);
-    const std::int64_t n = main.n,
-                       of_main = main.cut ? std::max(PartialStates::chunk_length(rows), shortest(main)) : rows;
-    for (Target& t : targets) {
-      const bool alike = t.n <= 2 * n && n <= 2 * t.n;
-      const double scaled = static_cast<double>(of_main) * static_cast<double>(t.n) / static_cast<double>(n);
-      t.chunk = std::max<std::int64_t>(1, alike ? of_main : static_cast<std::int64_t>(scaled));
-      if (t.cut) t.chunk = std::max(PartialStates::chunk_length(t.chunk), shortest(t));
-      t.ends.clear();
-      if (t.cut) {
-        t.ends = PartialStates::ends(t.n, t.chunk);
-      } else {
-        for (std::int64_t end = 0; end < t.n; t.ends.push_back(end)) end = std::min(t.n, end + t.chunk);
-      }
+  /// Folds of the targets that are no results.
+  std::vector<std::unique_ptr<PieceFold>> folds_of(const std::vector<Target>& targets, graph::Slicer& slicer,
+                                                   const EvaluateEdges& evaluate) const {
+    std::vector<std::unique_ptr<PieceFold>> folds;
+    for (const Target& t : targets) {
+      auto& fold = folds.emplace_back();
+      if (t.kind == Target::Kind::Cut) fold = make_fold(slicer, t.cut, t.chunk, evaluate);
+      if (t.kind == Target::Kind::Carry) fold = std::make_unique<ScanCarry>(slicer, t.edge.node, evaluate);
     }
-  }
-  static std::int64_t shortest(const Target& t) { return t.cut ? PartialStates::chunk_length(128) : 1; }
-
-  static std::size_t pieces_of(const std::vector<Target>& targets) {
-    std::size_t pieces = 0;
-    for (const Target& t : targets) pieces = std::max(pieces, t.ends.size());
-    return pieces;
-  }
-
-  /// The longest reduction, or the longest result.
-  static const Target& main_of(const std::vector<Target>& targets) {
-    return *std::max_element(targets.begin(), targets.end(),
-                             [](const Target& a, const Target& b) { return a.cut != b.cut ? b.cut : a.n < b.n; });
+    return folds;
   }
 
   bool fit(std::vector<Target>& targets, graph::Slicer& slicer, std::size_t room) const {
@@ -241,17 +191,17 @@ class Chunks {
     std::int64_t bytes = 0;  // of everything that has the axis
     for (NodeId id = 0; id < g_.nodes.size(); ++id)
       if (g_.nodes[id].op == graph::Op::Input && chunking_.axis[id] >= 0) bytes += g_.bytes(id);
-    for (const Target& t : targets) bytes += t.cut ? 0 : g_.bytes(t.edge.node);
+    for (const Target& t : targets) bytes += is_result(t) ? g_.bytes(t.edge.node) : 0;
     const double part =
         std::min(1.0, static_cast<double>(kMostBytes) / static_cast<double>(std::max<std::int64_t>(bytes, 1)));
-    auto rows = std::max(shortest(main), static_cast<std::int64_t>(part * static_cast<double>(main.n)));
+    auto rows = std::max(shortest_chunk(main), static_cast<std::int64_t>(part * static_cast<double>(main.n)));
     for (;;) {
       divide(targets, rows);
       const std::size_t needed = needed_by_piece(targets, slicer);
       if (needed <= room) return true;
-      if (rows <= shortest(main)) return false;
+      if (rows <= shortest_chunk(main)) return false;
       const double ratio = std::min(0.75, 0.95 * static_cast<double>(room) / static_cast<double>(needed));
-      rows = std::max(shortest(main), static_cast<std::int64_t>(ratio * static_cast<double>(rows)));
+      rows = std::max(shortest_chunk(main), static_cast<std::int64_t>(ratio * static_cast<double>(rows)));
     }
   }
 
@@ -261,20 +211,23 @@ class Chunks {
     std::int64_t full = std::numeric_limits<std::int64_t>::max();  // pieces; behind them may be single elements
     for (const Target& t : targets)
       full = std::min(full, std::max<std::int64_t>(t.n / std::max<std::int64_t>(t.chunk, 1), 1));
-    std::size_t states =
-        0;  // subtrees of every size, and the elements of an end that is no block; each has a block of its own
-    for (const Target& t : targets) {
-      const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
-      const auto most =
-          static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
-      if (t.cut)
-        states += 2 * most * std::max(with_blocks(static_cast<std::size_t>(g_.bytes(t.edge.node))), kLeastBlock);
-    }
-    std::vector<PartialStates> partial;
-    for (const Target& t : targets) partial.emplace_back(slicer, t.edge.node, nullptr);
-    Piece piece = record(targets, partial, slicer, static_cast<std::size_t>(full - 1) / 2);
+    std::size_t states = 0;
+    for (const Target& t : targets) states += bytes_of_states(t);
+    const auto folds = folds_of(targets, slicer, nullptr);
+    Piece piece = record(targets, folds, slicer, static_cast<std::size_t>(full - 1) / 2);
+    start(targets, folds, piece);
     piece.slices.values = piece.roots;
     return bytes_of(piece.slices, on_cpu() ? 1 : kPiecesArriving + 1, on_cpu() ? 1 : 2) + states;
+  }
+
+  /// Subtrees of every size, and the elements of an end that is no block; of others what was folded so far. Each has a
+  /// block of its own.
+  std::size_t bytes_of_states(const Target& t) const {
+    if (is_result(t)) return 0;
+    if (!t.is_tree()) return 2 * std::max(with_blocks(bytes_of_state(g_, t.cut)), kLeastBlock);
+    const std::int64_t rest = t.chunk > 0 && t.n > t.chunk ? t.n % t.chunk : 0;
+    const auto most = static_cast<std::size_t>(std::bit_width(t.ends.size()) + 3 + (rest <= graph::kUncut ? rest : 0));
+    return 2 * most * std::max(with_blocks(bytes_of_state(g_, t.cut)), kLeastBlock);
   }
 
   /// New memory that evaluating slices takes, with as many sets of operands that arrive and of results.
@@ -288,49 +241,38 @@ class Chunks {
   // --- Pieces
   // -----------------------------------------------------------------------------------------------------------
 
-  /// Asks for what piece number `piece` of a target is made of.
-  void request(const Target& t, std::size_t piece, std::vector<SliceRequest>& requests) const {
-    const graph::GraphNode& n = g_.nodes[t.edge.node];
-    if (!t.cut) {
-      requests.push_back({t.edge, Box::whole(g_.shape(t.edge.node)).along(t.axis, t.begin(piece), t.ends[piece])});
-      return;
-    }
-    for (int i = 0; i < n.n_inputs; ++i)
-      requests.push_back(
-          {n.inputs[i], Box::whole(g_.shape(n.inputs[i].node)).along(t.axis, t.begin(piece), t.ends[piece])});
-  }
-
   /// Piece number `number` of every target that has one, recorded.
   struct Piece {
+    std::size_t number = 0;
     graph::Slicer::Slices slices;
     std::vector<Edge> roots;           ///< to be evaluated
     std::vector<Edge> results;         ///< by target, where it is one
-    std::vector<PartialState> states;  ///< by target, where it is a cut
+    std::vector<PartialState> states;  ///< by target, where it is none
     std::int64_t bytes = 0;            ///< of operands and results
   };
-  Piece record(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, graph::Slicer& slicer,
-               std::size_t number) const {
+  Piece record(const std::vector<Target>& targets, const std::vector<std::unique_ptr<PieceFold>>& folds,
+               graph::Slicer& slicer, std::size_t number) const {
     Piece piece;
+    piece.number = number;
     std::vector<SliceRequest> requests;
-    for (const Target& t : targets)
-      if (number < t.ends.size()) request(t, number, requests);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Target& t = targets[i];
+      if (folds[i]) folds[i]->expect(t.begin(std::min(number, t.ends.size())));
+      if (t.has(number)) t.request(g_, number, requests);
+    }
     piece.slices = slicer.slice(requests);
     piece.results.resize(targets.size());
     piece.states.resize(targets.size());
     std::span<const Edge> rest(piece.slices.values);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
-      if (number >= t.ends.size()) continue;
-      const std::size_t taken = t.cut ? g_.nodes[t.edge.node].n_inputs : 1;
-      if (t.cut) {
-        PartialState& state = piece.states[i];
-        state = partial[i].reduce(rest.first(taken), t.begin(number), t.ends[number] - t.begin(number));
-        piece.roots.push_back(state.first);
-        if (state.second) piece.roots.push_back(state.second);
-      } else {
+      if (!t.has(number)) continue;
+      const std::size_t taken = is_result(t) ? 1 : t.cut.operands.size();
+      if (is_result(t)) {
         piece.results[i] = rest.front();
-        piece.roots.push_back(rest.front());
         piece.bytes += g_.bytes(t.edge.node) / t.n * (t.ends[number] - t.begin(number));
+      } else {
+        piece.states[i] = folds[i]->record(rest.first(taken), t.begin(number), t.ends[number] - t.begin(number));
       }
       rest = rest.subspan(taken);
     }
@@ -338,9 +280,25 @@ class Chunks {
     return piece;
   }
 
+  /// The pieces before are evaluated: completes the states, and lists what is to be evaluated.
+  static void start(const std::vector<Target>& targets, const std::vector<std::unique_ptr<PieceFold>>& folds,
+                    Piece& piece) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (piece.results[i]) piece.roots.push_back(piece.results[i]);
+      if (!folds[i]) continue;
+      PartialState& state = piece.states[i];
+      state.at = targets[i].begin(std::min(piece.number, targets[i].ends.size()));
+      if (!targets[i].has(piece.number) && targets[i].kind != Target::Kind::Carry) continue;
+      folds[i]->start(state);
+      if (state.first) piece.roots.push_back(state.first);
+      if (state.second) piece.roots.push_back(state.second);
+    }
+  }
+
   /// Recorded, and on a GPU what it reads sent on its way.
-  Piece prepare(const std::vector<Target>& targets, const std::vector<PartialStates>& partial, std::size_t number) {
-    Piece piece = record(targets, partial, slicer_, number);
+  Piece prepare(const std::vector<Target>& targets, const std::vector<std::unique_ptr<PieceFold>>& folds,
+                std::size_t number) {
+    Piece piece = record(targets, folds, slicer_, number);
     Crossings crossings{counters_, nullptr, {}};
     for (const Edge& input : piece.slices.inputs) {
       const std::shared_ptr<graph::Storage>& storage = input.node()->extra->results.front();
@@ -363,34 +321,32 @@ class Chunks {
   }
 
   void run(std::vector<Target>& targets) {
-    std::vector<PartialStates> partial;
+    const auto folds = folds_of(targets, slicer_, [this](std::span<const Edge> roots) { evaluate(roots); });
     std::vector<std::optional<ResultCollector>> collectors(targets.size());
     const std::size_t pieces = pieces_of(targets);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
-      partial.emplace_back(slicer_, t.edge.node, [this](std::span<const Edge> roots) { evaluate(roots); });
-      if (!t.cut)
+      if (is_result(t))
         collectors[i].emplace(g_.shape(t.edge.node), t.axis, itemsize(g_.nodes[t.edge.node].dtype), work_.sink);
     }
     std::deque<Piece> ahead;  // the next to be evaluated; on a GPU two more whose operands are on their way
     std::size_t prepared = 0;
     const auto prepare_to = [&](std::size_t end) {
-      for (; prepared < std::min(end, pieces); ++prepared) ahead.push_back(prepare(targets, partial, prepared));
+      for (; prepared < std::min(end, pieces); ++prepared) ahead.push_back(prepare(targets, folds, prepared));
     };
     std::future<void> leaving;  // results of the last piece
     for (std::size_t number = 0; number < pieces; ++number) {
       prepare_to(number + (on_cpu() ? 1 : kPiecesArriving));
       Piece piece = std::move(ahead.front());
       ahead.pop_front();
+      start(targets, folds, piece);
       evaluate(piece.roots);
+      piece.roots.clear();
       piece.slices.values.clear();  // the memory of operands may be used again once what was enqueued is done
       piece.slices.inputs.clear();
       if (!on_cpu()) prepare_to(number + 1 + kPiecesArriving);
       for (std::size_t i = 0; i < targets.size(); ++i)
-        if (targets[i].cut && number < targets[i].ends.size()) {
-          PartialState& state = piece.states[i];
-          state.count == targets[i].chunk ? partial[i].push(std::move(state)) : partial[i].push_rest(std::move(state));
-        }
+        if (folds[i] && targets[i].has(number)) folds[i]->take(std::move(piece.states[i]));
       const auto collect = [this, &targets, &collectors, number, results = std::move(piece.results)] {
         for (std::size_t i = 0; i < targets.size(); ++i)
           if (results[i])
@@ -411,11 +367,12 @@ class Chunks {
     if (leaving.valid()) leaving.get();
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const Target& t = targets[i];
-      if (!t.cut) {
+      if (is_result(t)) {
         if (!work_.sink) values_.emplace_back(t.edge, collectors[i]->storage());
         continue;
       }
-      const PartialState total = partial[i].total();
+      if (t.kind == Target::Kind::Carry) continue;
+      const PartialState total = folds[i]->total();
       slicer_.know(t.edge, total.first);
       if (graph::output_count(g_.nodes[t.edge.node].op) == 2) slicer_.know({t.edge.node, 1}, total.second);
     }
@@ -453,29 +410,31 @@ class Chunks {
 };
 
 /// Why the work has no chunks that fit.
-std::string why_not(const ChunkedWork& work) {
-  const graph::Chunking c = graph::find_chunking(work.graph, 0);
+std::string why_not(const ChunkedWork& work, const graph::Graph& g) {
+  const graph::Chunking c = graph::find_chunking(g, 0, access_of(work.backend));
   if (c.whole == graph::kNoId) return "even its smallest chunks do not fit";
-  const graph::GraphNode& n = work.graph.nodes[c.whole];
+  const graph::GraphNode& n = g.nodes[c.whole];
   return fmt::format("{} {} {} at {} needs all of its operand at once", graph::name(n.op), name(n.dtype),
-                     graph::to_string(work.graph.shape(c.whole)), n.where().str());
+                     graph::to_string(g.shape(c.whole)), n.where().str());
 }
 
 }  // namespace
 
 ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
+  constexpr std::int64_t kAnyColumns = std::numeric_limits<std::int64_t>::max();  // a sort has no pieces
+  const graph::Graph g = graph::dce(graph::fold_unsorted(work.graph, kAnyColumns));
   int rank = 0;
-  for (const graph::Dims& shape : work.graph.shapes) rank = std::max(rank, shape.size());
+  for (const graph::Dims& shape : g.shapes) rank = std::max(rank, shape.size());
   for (int number = 0; number < rank; ++number) {
-    Chunks chunks(work, number);
+    Chunks chunks(work, g, number);
     if (chunks.fit()) return chunks.run();
   }
   const PoolStats memory = work.backend.memory();
   work.backend.trim();
   TARRY_THROW(OutOfMemory, "", Where{},
               fmt::format("{} needs {} and has room for {}; it could not be worked off in chunks: {}\n{}",
-                          work.backend.device().str(), amount(work.needed), amount(work.backend.room()), why_not(work),
-                          memory_table(memory, work.needed, "system")));
+                          work.backend.device().str(), amount(work.needed), amount(work.backend.room()),
+                          why_not(work, g), memory_table(memory, work.needed, "system")));
 }
 
 }  // namespace tarry::runtime

@@ -1,9 +1,10 @@
 // Chunks: evaluating what does not fit in memory piece by piece, by the kernels that evaluate it whole.
 //
 // Each piece is a slice of the graph (graph/slices/slices.h), evaluated like any other graph: pieces of equal extents
-// share a plan. Reductions along the axis give the partial state of an aligned subtree of tree R per piece
-// (docs/reference/numerics.md), and the states combine in the tree's order: the bits are those of one kernel over
-// everything. Results that have the axis are collected in host memory, or handed on as they come.
+// share a plan. Where the axis ends, a piece gives a partial state, of a reduction that of an aligned subtree of tree R
+// (docs/reference/numerics.md), and the states combine in the order of the definition (piece_folds.h): the bits are
+// those of one kernel over everything. Results that have the axis are collected in host memory, or handed on as they
+// come.
 #pragma once
 
 #include <cstddef>

@@ -36,11 +36,11 @@ std::vector<std::int64_t> PartialStates::ends(std::int64_t n, std::int64_t chunk
   return ends;
 }
 
-PartialState PartialStates::reduce(std::span<const Edge> inputs, std::int64_t at, std::int64_t count) const {
+PartialState PartialStates::record(std::span<const Edge> inputs, std::int64_t at, std::int64_t count) {
   const graph::GraphNode& n = slicer_.graph().nodes[reduce_];
   const graph::Dims& shape = slicer_.graph().shape(reduce_);
   const graph::AttributeBytes attributes = encode(slicer_.graph().reduces[n.payload]);
-  PartialState s{slicer_.node(n, n.op, n.dtype, shape, inputs, attributes), {}, at, count};
+  PartialState s{slicer_.node(n, n.op, n.dtype, shape, inputs, attributes), {}, at, count, {}};
   if (graph::output_count(n.op) == 2) {
     graph::retain(s.first.node());  // what is evaluated is output 0 of a node
     const Edge second(s.first.node(), 1);
@@ -52,7 +52,8 @@ PartialState PartialStates::reduce(std::span<const Edge> inputs, std::int64_t at
   return s;
 }
 
-void PartialStates::push_rest(PartialState state) {
+void PartialStates::take(PartialState state) {
+  if (state.count == chunk_) return push(std::move(state));
   (state.count == 1 ? elements_ : stack_).push_back(std::move(state));
 }
 
@@ -86,7 +87,7 @@ class Merger {
       : slicer_(slicer), like_(slicer.graph().nodes[reduce]), shape_(slicer.graph().shape(reduce)) {}
 
   [[nodiscard]] PartialState merge(const PartialState& a, const PartialState& b) const {
-    PartialState out{{}, {}, std::min(a.at, b.at), a.count + b.count};
+    PartialState out{{}, {}, std::min(a.at, b.at), a.count + b.count, {}};
     switch (like_.op) {
       case Op::Sum: out.first = map(Op::Add, {a.first, b.first}); break;
       case Op::Prod: out.first = map(Op::Multiply, {a.first, b.first}); break;
@@ -108,19 +109,9 @@ class Merger {
   [[nodiscard]] Edge map(Op op, std::initializer_list<Edge> inputs) const {
     return map(op, inputs, inputs.begin()->node()->dtype);
   }
-  /// A number that no rewrite looks at: all values of it have one kernel.
   template <class T>
   [[nodiscard]] Edge number(T value, Dtype dtype) const {
-    const graph::AttributeBytes opaque = graph::kOpaque;
-    return graph::make_node({.op = Op::Scalar,
-                             .dtype = dtype,
-                             .mode = like_.mode,
-                             .device = slicer_.device(),
-                             .shape = {},
-                             .attributes = &opaque,
-                             .cell = graph::ScalarCell::of(value),
-                             .where = like_.where()},
-                            {});
+    return slicer_.number(like_, dtype, graph::ScalarCell::of(value));
   }
 
   /// The second value is taken where it is better: greater (less), or the first NaN.
