@@ -75,6 +75,11 @@ class ChunkFinder {
     return -1;
   }
 
+  int beside_leaf(NodeId id, int axis) {
+    if (c_.beside == kNoId) c_.beside = id;
+    return axis;
+  }
+
   /// Adds a cut of a value whose operands have the axis where `axes` says.
   int cut(NodeId id, CutKind kind, std::int64_t n, std::vector<CutOperand> operands) {
     c_.cuts.push_back({id, kind, n, std::move(operands)});
@@ -223,7 +228,7 @@ class ChunkFinder {
     if (of_input != along)
       return of_input < 0 || of_index < 0 ? std::max(of_input, of_index) : std::min(of_input, of_index);
     const bool there = is_memory(n.inputs[0].node);
-    if (of_index >= 0) return there ? of_index : needs_all(id);
+    if (of_index >= 0) return there ? beside_leaf(id, of_index) : needs_all(id);
     return there && access_ == LeafAccess::Direct ? -1 : cut_inputs(id, CutKind::Taken, {along, -1});
   }
 
@@ -239,7 +244,8 @@ class ChunkFinder {
     }
     if (is_matrices(n.op)) return first <= 0 && (n.n_inputs < 2 || second == first) ? first : needs_all(id);
     if (n.op == Op::Searchsorted) {
-      if (first < 0 || (second >= 0 && is_memory(n.inputs[0].node))) return second;
+      if (first < 0) return second;
+      if (second >= 0 && is_memory(n.inputs[0].node)) return beside_leaf(id, second);
       return second >= 0 ? needs_all(id) : cut_inputs(id, CutKind::Joined, {0, -1});
     }
     if (n.op == Op::Bincount) return cut_inputs(id, CutKind::Joined, {0});

@@ -49,6 +49,7 @@ struct Chunking {
   std::vector<std::uint32_t> pass;  ///< by node: passes that are over before it can be computed
   std::vector<Cut> cuts;            ///< in order of nodes
   std::vector<NodeId> carried;      ///< scans along the axis
+  NodeId beside = kNoId;            ///< the first node that reads all of a leaf for each piece
   NodeId whole = kNoId;             ///< the first node that needs all of a value at once that has the axis
 };
 

@@ -47,9 +47,11 @@ std::string amount(std::size_t bytes) {
   return fmt::format("{:.2f} GiB", value / 1024 / 1024 / 1024);
 }
 
-/// The CPU reads host memory where it is.
-graph::LeafAccess access_of(const Backend& b) {
-  return b.device().kind == DeviceKind::Cpu ? graph::LeafAccess::Direct : graph::LeafAccess::Copied;
+/// The CPU reads host memory where it is, but pages of files count.
+graph::LeafAccess access_of(const ChunkedWork& work) {
+  const auto mapped = [](const auto& leaf) { return leaf->buffer->owner == graph::Owner::Mapped; };
+  const bool direct = work.backend.device().kind == DeviceKind::Cpu && std::ranges::none_of(work.leaves, mapped);
+  return direct ? graph::LeafAccess::Direct : graph::LeafAccess::Copied;
 }
 
 /// Bytes of the smallest value.
@@ -75,7 +77,7 @@ class Chunks {
       : work_(work),
         g_(g),
         b_(work.backend),
-        chunking_(graph::find_chunking(g_, number, access_of(b_))),
+        chunking_(graph::find_chunking(g_, number, access_of(work))),
         slicer_(g_, work.leaves, work.cells, b_.device()) {
     for (const graph::Cut& cut : chunking_.cuts) targets_of(cut.node).push_back(cut_target(cut));
     const std::size_t large = b_.room() / 4;  // what no leaf gives an axis may be too much all the same
@@ -411,11 +413,14 @@ class Chunks {
 
 /// Why the work has no chunks that fit.
 std::string why_not(const ChunkedWork& work, const graph::Graph& g) {
-  const graph::Chunking c = graph::find_chunking(g, 0, access_of(work.backend));
-  if (c.whole == graph::kNoId) return "even its smallest chunks do not fit";
-  const graph::GraphNode& n = g.nodes[c.whole];
-  return fmt::format("{} {} {} at {} needs all of its operand at once", graph::name(n.op), name(n.dtype),
-                     graph::to_string(g.shape(c.whole)), n.where().str());
+  const graph::Chunking c = graph::find_chunking(g, 0, access_of(work));
+  if (c.whole == graph::kNoId && c.beside == graph::kNoId) return "even its smallest chunks do not fit";
+  const graph::NodeId id = c.whole == graph::kNoId ? c.beside : c.whole;
+  const graph::GraphNode& n = g.nodes[id];
+  return fmt::format("{} {} {} at {} {}", graph::name(n.op), name(n.dtype), graph::to_string(g.shape(id)),
+                     n.where().str(),
+                     c.whole == graph::kNoId ? "reads any place of its operand, and no chunk fits beside that"
+                                             : "needs all of its operand at once");
 }
 
 }  // namespace

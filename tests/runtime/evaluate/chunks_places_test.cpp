@@ -153,6 +153,7 @@ TEST_CASE("chunks: few rows of what is computed come from their pieces", "[chunk
   Array& rows = f.write("rows.npy", wandering<float>(20'011 * 13, 5), {20'011, 13});
   const Array places = array({20'010, 0, 7'777, -1, 7'777});
   CHECK(chunks_of(f, [&] { return Arrays{take(rows * 2, places, 0)}; }, kSpare) > 4);
+  CHECK(chunks_of(f, [&] { return Arrays{take(rows, places, 0)}; }, kSpare) > 4);
 }
 
 TEST_CASE("chunks: a place out of range is named in chunks too", "[chunks]") {
@@ -187,5 +188,7 @@ TEST_CASE("chunks: what needs its operand whole is named", "[chunks]") {
              Catch::Contains("sort float32 (200003,)") && Catch::Contains("needs all of its operand"));
   CHECK_THAT(refused(median(x)), Catch::Contains("sort float32 (200003,)"));
   CHECK_THAT(refused(segment_sum(x, i, {.groups = 97})), Catch::Contains("segment_sum float32 (1, 97)"));
+  CHECK_THAT(refused(max(take(x, i * 2, 0))),
+             Catch::Contains("gather float32 (200003,)") && Catch::Contains("reads any place of its operand"));
   CHECK_THAT(refused(sum(flip(cumulative_sum(x)) * x)), Catch::Contains("cumulative_sum float32 (200003,)"));
 }
