@@ -128,6 +128,7 @@ TEST_CASE("folds: places are looked at together, and one by one where one is bey
 TEST_CASE("folds: truth values of a strip are as wide as the other values", "[codegen][cpu][folds]") {
   const auto record = [](ta::Dtype dtype) {
     const ta::Array x = input({30, 30}, dtype), at = ta::arange(700), y = input({700}, dtype);
+    ta::evaluate(x, y);
     const ta::Array i = ta::remainder(at, 30), j = ta::remainder(at * at, 30);
     return ta::where(y > 3.0f, x(i, j) * y, x(j, i) - y);
   };
