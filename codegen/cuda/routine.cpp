@@ -136,6 +136,17 @@ std::int64_t runs_of_bucket(const RoutineSpec& spec) {
 
 std::int64_t buckets(const RoutineSpec& spec) { return (spec.m - 1) / runs_of_bucket(spec) + 1; }
 
+std::int64_t filling_parts(const RoutineSpec& spec) {
+  constexpr std::int64_t kMost = 16, kBlocksToRun = 1, kCache = 1 << 22;
+  const bool folds = spec.op == graph::Op::SegmentSum || spec.op == graph::Op::SegmentProd;
+  const std::int64_t filling = spec.m * kTreeBlock;
+  if (!folds || !spec.reversed() || !is_floating(spec.dtype)) return 0;
+  if (filling * static_cast<std::int64_t>(itemsize(spec.dtype)) > kCache) return 0;
+  return std::min(spec.n / (kBlocksToRun * filling), kMost);
+}
+
+std::int64_t blocks_of_runs(const RoutineSpec& spec) { return spec.n / kTreeBlock + spec.m; }
+
 std::int64_t bucket_jobs(const RoutineSpec& spec) {
   constexpr std::int64_t kMost = 32;
   return std::min(buckets(spec), kMost);
@@ -160,6 +171,34 @@ std::int64_t joining_parts(const RoutineSpec& spec) {
   return std::clamp<std::int64_t>(spec.m / kFewToPlace / spec.n, 1, kMost);
 }
 
+/// Memory of BucketedRuns (runtime/device/cpu/run_buckets.h).
+std::size_t bucketed_bytes(const RoutineSpec& spec) {
+  constexpr auto kBytes = &ScratchArrays::bytes;
+  const std::size_t each = itemsize(spec.dtype), word = sizeof(std::int64_t);
+  const std::int64_t cells = words_apart(buckets(spec)), of_parts = counting_parts(spec) * cells;
+  const std::int64_t staged = of_parts * kStagedElements;
+  return 2 * kBytes(spec.n, each) + kBytes(spec.n, sizeof(NumberInBucket)) +
+         kBytes(bucket_jobs(spec) * near_elements(spec), each) + kBytes(staged, each) +
+         kBytes(staged, sizeof(NumberInBucket)) + 2 * kBytes(of_parts, word) + kBytes(cells + 1, word) +
+         kBytes(spec.m, word);
+}
+
+/// Memory of FewRuns (runtime/device/cpu/few_runs.h).
+std::size_t filling_bytes(const RoutineSpec& spec) {
+  constexpr auto kBytes = &ScratchArrays::bytes;
+  const std::size_t each = itemsize(spec.dtype), word = sizeof(std::int64_t);
+  const std::int64_t parts = filling_parts(spec), filling = parts * spec.m * kTreeBlock;
+  return kBytes((parts + 1) * spec.m, word) + kBytes(spec.m + 1, word) + kBytes(parts * words_apart(spec.m), word) +
+         kBytes(blocks_of_runs(spec), each) + 2 * kBytes(filling, each);
+}
+
+std::size_t segments_scratch(const RoutineSpec& spec) {
+  constexpr std::size_t kState = 4 * sizeof(std::int64_t);
+  const std::size_t chunks = static_cast<std::size_t>(spec.n / (64 * kTreeBlock) + 1) * kState;
+  if (!spec.reversed()) return chunks;
+  return std::max(chunks, filling_parts(spec) > 0 ? filling_bytes(spec) : bucketed_bytes(spec));
+}
+
 std::size_t host_scratch(const RoutineSpec& spec) {
   if (graph::is_scatter(spec.op))
     return static_cast<std::size_t>((joining_parts(spec) - 1) * spec.n) * itemsize(spec.dtype);
@@ -171,13 +210,7 @@ std::size_t host_scratch(const RoutineSpec& spec) {
   if (spec.op == graph::Op::Sort) return kSortTables + elements * itemsize(spec.dtype);
   if (spec.op == graph::Op::Argsort) return kSortTables + elements * (packs(spec) ? 8 : 32);
   const auto counts = static_cast<std::size_t>(counting_parts(spec) * buckets(spec)) * sizeof(std::int64_t);
-  if (graph::is_segments(spec.op) && spec.reversed()) {
-    const auto offsets = static_cast<std::size_t>(spec.m + 1 + buckets(spec) + 1) * sizeof(std::int64_t);
-    const auto n = static_cast<std::size_t>(spec.n), each = itemsize(spec.dtype);
-    if (runs_of_bucket(spec) == 1) return offsets + counts + n * each;
-    const auto near = static_cast<std::size_t>(bucket_jobs(spec) * near_elements(spec));
-    return offsets + counts + (near + 2 * n) * each + n * sizeof(NumberInBucket);
-  }
+  if (graph::is_segments(spec.op)) return segments_scratch(spec);
   return spec.op == graph::Op::Bincount && counting_parts(spec) > 1 ? counts : 0;
 }
 

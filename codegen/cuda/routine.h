@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/render/kernel_source.h"
@@ -70,8 +71,32 @@ std::int64_t joining_parts(const RoutineSpec& spec);
 /// themselves are few. And how many such buckets there are.
 std::int64_t runs_of_bucket(const RoutineSpec& spec);
 std::int64_t buckets(const RoutineSpec& spec);
+/// Parts of the elements that few runs of many read apart from each other, filling a block of tree R for each run; 0
+/// where runs are brought together instead. And how many blocks all runs have at most.
+std::int64_t filling_parts(const RoutineSpec& spec);
+std::int64_t blocks_of_runs(const RoutineSpec& spec);
 /// The number of a run within its bucket.
 using NumberInBucket = std::uint32_t;
+/// Elements of a bucket that are staged before they go to it.
+inline constexpr std::int64_t kStagedElements = 16;
+/// As many words as keep arrays of different threads in lines of their own.
+constexpr std::int64_t words_apart(std::int64_t words) { return (words + 7) / 8 * 8; }
+/// Arrays one after the other in scratch memory, each from a line of it on.
+class ScratchArrays {
+ public:
+  explicit ScratchArrays(void* scratch) : next_(static_cast<char*>(scratch)) {}
+  template <class T>
+  T* take(std::int64_t elements) {
+    return reinterpret_cast<T*>(std::exchange(next_, next_ + bytes(elements, sizeof(T))));
+  }
+  static std::size_t bytes(std::int64_t elements, std::size_t each) {
+    constexpr std::size_t kLine = 64;
+    return (static_cast<std::size_t>(elements) * each + kLine - 1) / kLine * kLine;
+  }
+
+ private:
+  char* next_;
+};
 /// Jobs that buckets are shared out to, and the elements of memory that each has.
 std::int64_t bucket_jobs(const RoutineSpec& spec);
 std::int64_t near_elements(const RoutineSpec& spec);

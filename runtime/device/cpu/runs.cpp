@@ -1,7 +1,7 @@
 // Searchsorted and Bincount on the CPU.
 #include <algorithm>
-#include <cstring>
 
+#include "runtime/device/cpu/ascending_runs.h"
 #include "runtime/device/cpu/numbers.h"
 #include "runtime/device/cpu/order_key.h"
 #include "runtime/device/cpu/routine.h"
@@ -112,6 +112,43 @@ class Search {
   const std::int64_t n_;
 };
 
+/// Where each of 0 .. m-1 begins among ascending numbers. Each piece of these writes the places between its own numbers
+/// and the one before.
+template <class Number>
+void begin_numbers(const Number* numbers, std::int64_t n, std::int64_t* to, std::int64_t m) {
+  constexpr std::int64_t kPiece = 1 << 14;
+  const auto within = [m](Number number) { return std::min(static_cast<std::int64_t>(number), m - 1); };
+  parallel_for((n + kPiece - 1) / kPiece, 1, [&](std::int64_t lo, std::int64_t hi) {
+    const Number *const from = numbers + lo * kPiece, *const until = numbers + std::min(n, hi * kPiece);
+    const std::int64_t last = within(until[-1]);
+    const std::int64_t last_begins =
+        std::partition_point(from, until, [&](Number number) { return within(number) < last; }) - numbers;
+    std::int64_t k = lo == 0 ? 0 : std::max<std::int64_t>(within(from[-1]) + 1, 0);
+    for (std::int64_t i = lo * kPiece; i < last_begins && k < last; ++i) {
+      const std::int64_t number = within(numbers[i]);
+      to[k] = i;  // without a branch at the next number
+      k += k <= number ? 1 : 0;
+      for (; k <= number; ++k) to[k] = i;
+    }
+    for (; k <= last; ++k) to[k] = last_begins;
+  });
+  std::fill(to + std::max<std::int64_t>(within(numbers[n - 1]) + 1, 0), to + m, n);
+}
+
+/// True if it did: what is looked for are the numbers 0 .. m-1, and few elements are equal.
+template <class Number>
+bool search_numbers(const RoutineSpec& spec, std::span<void* const> operands) {
+  constexpr std::int64_t kFewEqual = 16;
+  if (spec.n == 0 || spec.n > kFewEqual * spec.m || spec.m > kFewEqual * spec.n || spec.reversed()) return false;
+  const auto *const numbers = static_cast<const Number*>(operands[0]), *const x =
+                                                                           static_cast<const Number*>(operands[1]);
+  for (std::int64_t k = 0; k < spec.m; ++k)
+    if (static_cast<std::int64_t>(x[k]) != k) return false;
+  if (!ascend(numbers, spec.n)) return false;
+  begin_numbers(numbers, spec.n, static_cast<std::int64_t*>(operands[2]), spec.m);
+  return true;
+}
+
 template <class Key>
 void search(const RoutineSpec& spec, std::span<void* const> operands) {
   constexpr std::int64_t kGrain = 1024;
@@ -121,29 +158,14 @@ void search(const RoutineSpec& spec, std::span<void* const> operands) {
   });
 }
 
-/// How often each of 0 .. bins - 1 is there. Few bins are counted in several tables, since a count waits for the one
-/// before it in the same place.
-template <class Number>
-void count(const Number* ids, std::int64_t n, std::int64_t* counts, std::int64_t bins) {
-  constexpr std::int64_t kTables = 4, kFewBins = 512;
-  std::memset(counts, 0, static_cast<std::size_t>(bins) * sizeof *counts);
-  const auto is_bin = [bins](Number id) { return static_cast<std::uint64_t>(id) < static_cast<std::uint64_t>(bins); };
-  std::int64_t i = 0;
-  if (bins <= kFewBins && n > kTables * bins) {
-    std::int64_t tables[kTables][kFewBins] = {};
-    for (; i + kTables <= n; i += kTables)
-      for (std::int64_t t = 0; t < kTables; ++t)
-        if (is_bin(ids[i + t])) ++tables[t][ids[i + t]];
-    for (const auto& table : tables)
-      for (std::int64_t b = 0; b < bins; ++b) counts[b] += table[b];
-  }
-  for (; i < n; ++i)
-    if (is_bin(ids[i])) ++counts[ids[i]];
-}
-
 }  // namespace
 
 void search_on_host(const RoutineSpec& spec, std::span<void* const> operands) {
+  if (names_numbers(spec.dtype)) {
+    bool found = false;
+    with_numbers(spec.dtype, [&](auto number) { found = search_numbers<decltype(number)>(spec, operands); });
+    if (found) return;
+  }
   with_key(spec.dtype, [&](auto key) { search<decltype(key)>(spec, operands); });
 }
 
