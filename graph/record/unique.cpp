@@ -8,7 +8,10 @@
 #include <tarry/sort.h>
 #include <tarry/views.h>
 
+#include <cstdint>
+
 #include "graph/record/order.h"
+#include "graph/record/segments.h"
 #include "support/out_of_memory.h"
 
 namespace tarry {
@@ -35,7 +38,7 @@ class RunFinder {
   Runs run(std::span<const Array> columns, Nans nans) const {
     const PlacedLike placed(detail::edge(columns.front(), called_, where_));
     std::vector<Array> keys;
-    for (const Array& c : columns) keys.push_back(with_one_zero(c));
+    for (const Array& c : columns) keys.push_back(narrow(with_one_zero(c)));
     Runs runs;
     for (std::size_t c = keys.size(); c-- > 0;) {
       const Array key = runs.order.is_defined() ? taken(keys[c], runs.order) : keys[c];
@@ -75,6 +78,15 @@ class RunFinder {
   [[nodiscard]] Array with_one_zero(const Array& x) const {
     if (!is_floating(x.dtype(where_))) return x;
     return tarry::where(on(equal(on(x), {0, where_})), {0, where_}, on(x));
+  }
+  /// Distances to the smallest element, where they fit into 32 bits and are many: fewer bytes are sorted.
+  [[nodiscard]] Array narrow(const Array& x) const {
+    constexpr std::int64_t kLong = 1 << 16;
+    if (x.dtype(where_) != int64 || x.size(where_) < kLong) return x;
+    const auto [smallest, largest] = evaluated_extremes(x, int64, where_);
+    const auto least = smallest.item<std::int64_t>(where_), most = largest.item<std::int64_t>(where_);
+    if (static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) > UINT32_MAX) return x;
+    return astype(subtract(on(x), {least, where_}), uint32, where_);
   }
   /// True where an element is another than the one before it.
   [[nodiscard]] Array steps(const Array& x, std::int64_t n, Nans nans) const {
