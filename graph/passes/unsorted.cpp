@@ -2,6 +2,7 @@
 //
 //   order = index(argsort(numbers)), offsets = searchsorted(gather(numbers, order), 0..m)
 //   segment_sum(gather(x, order), offsets) = segment_sum reversed(x, numbers), where numbers are not negative
+//   segment_sum(x, searchsorted(numbers, 0..m)) = segment_sum reversed(x, numbers), where these ascend and m is many
 //   offsets = the running sum of 0 and how often each number is there
 //   where(offsets(0..m-1) < offsets(1..m), 0 + segment_sum(x, offsets), 0) = 0 + segment_sum(x, offsets)
 //
@@ -46,7 +47,11 @@ int reshaped_axis(const Dims& source, const Dims& to, int axis) {
 
 class Finder {
  public:
-  explicit Finder(const Graph& g) : g_(g) {}
+  explicit Finder(const Graph& g) : g_(g), read_elsewhere_(g.nodes.size()) {
+    for (const GraphEdge& r : g.roots) read_elsewhere_[r.node] = true;
+    for (const GraphNode& n : g.nodes)
+      for (int i = 0; i < n.n_inputs && !is_segments(n.op); ++i) read_elsewhere_[n.inputs[i].node] = true;
+  }
 
   /// The source of the elements along an axis, below views and reshapes. `passed`, if any, gets these, top first.
   [[nodiscard]] Axis origin(NodeId id, int axis, std::vector<NodeId>* passed = nullptr) const {
@@ -105,6 +110,17 @@ class Finder {
     return fold.op == Op::SegmentSum && sums.axis == 1 && fold.inputs[1].node == offsets;
   }
 
+  /// The ascending numbers of few elements for each group, where folds alone read the places that a search finds.
+  [[nodiscard]] std::optional<GraphEdge> ascending_numbers(NodeId offsets) const {
+    constexpr std::int64_t kFewToGroup = 16;
+    const GraphNode& n = g_.nodes[offsets];
+    if (n.op != Op::Searchsorted || n.payload != 0 || read_elsewhere_[offsets]) return std::nullopt;
+    if (g_.shape(n.inputs[0].node).size() != 1) return std::nullopt;
+    if (g_.count(n.inputs[0].node) > kFewToGroup * g_.count(offsets)) return std::nullopt;
+    if (!are_natural(n.inputs[0].node) || !counts_up(n.inputs[1].node)) return std::nullopt;
+    return n.inputs[0];
+  }
+
   [[nodiscard]] GraphEdge numbers(NodeId order) const { return g_.nodes[order].inputs[0]; }
 
  private:
@@ -155,12 +171,18 @@ class Finder {
   }
 
   const Graph& g_;
+  std::vector<bool> read_elsewhere_;  ///< by others than folds
 };
 
 class Maker {
  public:
-  Maker(const Graph& from, std::int64_t most_columns)
-      : from_(from), find_(from), most_columns_(most_columns), to_(from.like()), made_(from.nodes.size()) {}
+  Maker(const Graph& from, Ascending ascending, std::int64_t most_columns)
+      : from_(from),
+        find_(from),
+        ascending_(ascending),
+        most_columns_(most_columns),
+        to_(from.like()),
+        made_(from.nodes.size()) {}
 
   Graph run() {
     for (NodeId id = 0; id < from_.nodes.size(); ++id) {
@@ -185,7 +207,8 @@ class Maker {
     std::vector<NodeId> views;
     const Axis values = find_.origin(given.inputs[0].node, 1, &views);
     const std::optional<NodeId> order = find_.order_of_gather(values);
-    if (!order || find_.order_of_offsets(find_.origin(given.inputs[1].node, 0).node) != order) return false;
+    if (!order || find_.order_of_offsets(find_.origin(given.inputs[1].node, 0).node) != order)
+      return ascending_ == Ascending::ByNumbers && fold_ascending(id, n);
     GraphEdge x = made(from_.nodes[values.node].inputs[0]);
     for (std::size_t v = views.size(); v-- > 0;) {
       GraphNode view = from_.nodes[views[v]];
@@ -196,6 +219,17 @@ class Maker {
     folded.payload = static_cast<std::uint32_t>(RoutineAttributes::Way::Reversed);
     folded.inputs[0] = x;
     folded.inputs[1] = made(find_.numbers(*order));
+    made_[id] = add(folded);
+    return true;
+  }
+
+  /// False where the elements of a fold do not stand in order of numbers that ascend.
+  bool fold_ascending(NodeId id, const GraphNode& n) {
+    const std::optional<GraphEdge> numbers = find_.ascending_numbers(from_.nodes[id].inputs[1].node);
+    if (!numbers || n.op == Op::SegmentM2) return false;
+    GraphNode folded = n;
+    folded.payload = static_cast<std::uint32_t>(RoutineAttributes::Way::Reversed);
+    folded.inputs[1] = made(*numbers);
     made_[id] = add(folded);
     return true;
   }
@@ -240,6 +274,7 @@ class Maker {
 
   const Graph& from_;
   const Finder find_;
+  const Ascending ascending_;
   const std::int64_t most_columns_;
   Graph to_;
   std::vector<GraphEdge> made_;
@@ -247,9 +282,9 @@ class Maker {
 
 }  // namespace
 
-Graph fold_unsorted(const Graph& g, std::int64_t most_columns) {
+Graph fold_unsorted(const Graph& g, Ascending ascending, std::int64_t most_columns) {
   const auto folds = [](const GraphNode& n) { return is_segments(n.op); };
-  return std::ranges::any_of(g.nodes, folds) ? Maker(g, most_columns).run() : g;
+  return std::ranges::any_of(g.nodes, folds) ? Maker(g, ascending, most_columns).run() : g;
 }
 
 }  // namespace tarry::graph

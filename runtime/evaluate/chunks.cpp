@@ -427,7 +427,7 @@ std::string why_not(const ChunkedWork& work, const graph::Graph& g) {
 
 ChunkedValues evaluate_in_chunks(const ChunkedWork& work) {
   constexpr std::int64_t kAnyColumns = std::numeric_limits<std::int64_t>::max();  // a sort has no pieces
-  const graph::Graph g = graph::dce(graph::fold_unsorted(work.graph, kAnyColumns));
+  const graph::Graph g = graph::dce(graph::fold_unsorted(work.graph, graph::Ascending::ByOffsets, kAnyColumns));
   int rank = 0;
   for (const graph::Dims& shape : g.shapes) rank = std::max(rank, shape.size());
   for (int number = 0; number < rank; ++number) {

@@ -54,7 +54,8 @@ class PlanMaker {
     if (observer_) observer_->graph("recorded", snapshot.graph);
     check_addressable(snapshot.graph);
     Graph prepared = graph::read_bools(graph::prepare_library(snapshot.graph, library_use()));
-    prepared = graph::fold_unsorted(prepared);
+    prepared =
+        graph::fold_unsorted(prepared, target_.is_cuda() ? graph::Ascending::ByOffsets : graph::Ascending::ByNumbers);
     Draft draft = optimised(prepared, may_alias, Split::Allowed);
     plan_.seconds.optimise = watch.lap();
     graph::Limits limits = limits_of_target();

@@ -67,6 +67,22 @@ TEST_CASE("unsorted: many columns share a sort, and signed keys of others may be
   CHECK(sorts(ta::segment_sum(ta::take(uneven(1000), order), ta::take(ids, order), sorted)));
 }
 
+TEST_CASE("unsorted: many groups that are said to ascend are folded by their numbers on a CPU", "[passes][unsorted]") {
+  const ta::Array x = uneven(5000), ids = ta::sort(scattered(5000, 900));
+  ta::evaluate(x, ids);
+  const auto searches = [](const char* target, const ta::Array& y) {
+    return ta::plan_for(target, y).str().find("searchsorted") != std::string::npos;
+  };
+  const ta::SegmentOptions many{.groups = 900, .sorted = true}, few{.groups = 9, .sorted = true};
+  CHECK_FALSE(searches("x86-64-v3", ta::segment_sum(x, ids, many)));
+  CHECK_FALSE(searches("x86-64-v3", ta::segment_max(ta::reshape(x, {5000, 1}), ids, many)));
+  CHECK(searches("sm_90", ta::segment_sum(x, ids, many)));
+  CHECK(searches("x86-64-v3", ta::segment_sum(x, ids, few)));
+  CHECK(searches("x86-64-v3", ta::segment_mean(x, ids, many)));  // for how many there are
+  const ta::Scope placed(ta::cpu);
+  CHECK((values(ta::segment_sum(x, ids, many)) == values(ta::segment_sum(x, ids, {.groups = 900}))));
+}
+
 TEST_CASE("unsorted: sums by number have the bits of sums of what a sort puts in order", "[passes][unsorted]") {
   const ta::Scope placed(ta::cpu);
   for (const std::int64_t count : {1, 40, 5000, 200'000}) {
