@@ -3,7 +3,9 @@
 #include <tarry/tarry.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
+#include <utility>
 
 #include "tests/helpers/devices.h"
 #include "tests/helpers/integers.h"
@@ -264,4 +266,32 @@ TEST_CASE("group: no rows are no groups, bools are keys, a column may have sever
   const ta::Groups g = ta::group_by({flags}).aggregate({{ta::array({{1, 2}, {3, 4}, {5, 6}})}});
   CHECK(g.keys[0].to_vector<bool>() == std::vector<bool>{false, true});
   CHECK(int64s(g.values[0]) == Ints{3, 4, 6, 8});
+}
+
+TEST_CASE("group: long keys of int64 are grouped alike, whether near each other or far apart", "[group]") {
+  constexpr std::int64_t kRows = (std::int64_t{1} << 16) + 5, kLeast = std::numeric_limits<std::int64_t>::min();
+  const Ints ids = some_ids(kRows, 300);
+  for (const auto& [first, step] : {std::pair<std::int64_t, std::int64_t>(0, 1),
+                                    {-150, 1},
+                                    {kLeast, 1},
+                                    {kLeast, std::int64_t{1} << 55},
+                                    {-7, std::int64_t{1} << 24}}) {
+    Ints keys, of_groups, counts(300), firsts(300, -1);
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      const std::int64_t id = ids[static_cast<std::size_t>(i)];
+      keys.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                               static_cast<std::uint64_t>(id) * static_cast<std::uint64_t>(step)));
+      ++counts[static_cast<std::size_t>(id)];
+      if (std::int64_t& f = firsts[static_cast<std::size_t>(id)]; f < 0) f = i;
+    }
+    for (const std::int64_t f : firsts) of_groups.push_back(keys[static_cast<std::size_t>(f)]);
+    const ta::Array key = ta::asarray(keys), rows = ta::arange(kRows);
+    const ta::Groups groups =
+        ta::group_by({key}).aggregate({{rows, ta::Aggregate::Count}, {rows, ta::Aggregate::First}});
+    INFO("from " << first << " in steps of " << step);
+    CHECK(int64s(groups.keys[0]) == of_groups);
+    CHECK(int64s(groups.values[0]) == counts);
+    CHECK(int64s(groups.values[1]) == firsts);
+    CHECK(int64s(ta::unique_values(key)) == of_groups);
+  }
 }
