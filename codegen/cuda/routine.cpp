@@ -140,7 +140,7 @@ std::int64_t filling_parts(const RoutineSpec& spec) {
   constexpr std::int64_t kMost = 16, kBlocksToRun = 1, kCache = 1 << 22;
   const bool folds = spec.op == graph::Op::SegmentSum || spec.op == graph::Op::SegmentProd;
   const std::int64_t filling = spec.m * kTreeBlock;
-  if (!folds || !spec.reversed() || !is_floating(spec.dtype)) return 0;
+  if (!folds || !spec.reversed() || !is_floating(spec.dtype) || spec.n <= kInCache) return 0;
   if (filling * static_cast<std::int64_t>(itemsize(spec.dtype)) > kCache) return 0;
   return std::min(spec.n / (kBlocksToRun * filling), kMost);
 }
@@ -176,7 +176,7 @@ std::size_t bucketed_bytes(const RoutineSpec& spec) {
   constexpr auto kBytes = &ScratchArrays::bytes;
   const std::size_t each = itemsize(spec.dtype), word = sizeof(std::int64_t);
   const std::int64_t cells = words_apart(buckets(spec)), of_parts = counting_parts(spec) * cells;
-  const std::int64_t staged = of_parts * kStagedElements;
+  const std::int64_t staged = spec.n <= kInCache ? 0 : of_parts * kStagedElements;
   return 2 * kBytes(spec.n, each) + kBytes(spec.n, sizeof(NumberInBucket)) +
          kBytes(bucket_jobs(spec) * near_elements(spec), each) + kBytes(staged, each) +
          kBytes(staged, sizeof(NumberInBucket)) + 2 * kBytes(of_parts, word) + kBytes(cells + 1, word) +

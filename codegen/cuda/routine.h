@@ -77,8 +77,8 @@ std::int64_t filling_parts(const RoutineSpec& spec);
 std::int64_t blocks_of_runs(const RoutineSpec& spec);
 /// The number of a run within its bucket.
 using NumberInBucket = std::uint32_t;
-/// Elements of a bucket that are staged before they go to it.
-inline constexpr std::int64_t kStagedElements = 16;
+/// Elements of a bucket that are staged before they go to it, where all together are more than a cache holds.
+inline constexpr std::int64_t kStagedElements = 16, kInCache = 1 << 18;
 /// As many words as keep arrays of different threads in lines of their own.
 constexpr std::int64_t words_apart(std::int64_t words) { return (words + 7) / 8 * 8; }
 /// Arrays one after the other in scratch memory, each from a line of it on.

@@ -72,7 +72,10 @@ class BucketedRuns {
     in_parts(
         [&](std::int64_t p, std::int64_t from, std::int64_t until) { count(memory_.counts + p * cells, from, until); });
     begin_cells(memory_.counts, cells, parts, memory_.begins);
-    in_parts([&](std::int64_t p, std::int64_t from, std::int64_t until) { place(x, p, from, until); });
+    in_parts([&](std::int64_t p, std::int64_t from, std::int64_t until) {
+      if (spec_.n <= codegen::kInCache) return place(x, memory_.counts + p * cells, from, until);
+      place_staged(x, p, from, until);
+    });
   }
 
   void count(std::int64_t* counts, std::int64_t from, std::int64_t until) const {
@@ -83,8 +86,29 @@ class BucketedRuns {
       if (const auto run = static_cast<std::uint64_t>(numbers[i]); run < m) ++counts[run >> shift];
   }
 
+  void place(const T* x, std::int64_t* next, std::int64_t from, std::int64_t until) const {
+    const auto m = static_cast<std::uint64_t>(spec_.m),
+               per = static_cast<std::uint64_t>(codegen::runs_of_bucket(spec_));
+    const int shift = std::countr_zero(per);
+    const Number* const numbers = numbers_;
+    T* const values = memory_.values;
+    InBucket* const within = memory_.numbers;
+    if (per == 1) {
+      for (std::int64_t i = from; i < until; ++i)
+        if (const auto run = static_cast<std::uint64_t>(numbers[i]); run < m) values[next[run]++] = x[i];
+      return;
+    }
+    for (std::int64_t i = from; i < until; ++i) {
+      const auto run = static_cast<std::uint64_t>(numbers[i]);
+      if (run >= m) continue;
+      const std::int64_t at = next[run >> shift]++;
+      values[at] = x[i];
+      within[at] = static_cast<InBucket>(run & (per - 1));
+    }
+  }
+
   /// Elements are staged in memory that stays in a cache: as many as make whole lines go to a bucket together.
-  void place(const T* x, std::int64_t p, std::int64_t from, std::int64_t until) const {
+  void place_staged(const T* x, std::int64_t p, std::int64_t from, std::int64_t until) const {
     const std::int64_t cells = codegen::words_apart(codegen::buckets(spec_));
     const auto m = static_cast<std::uint64_t>(spec_.m),
                per = static_cast<std::uint64_t>(codegen::runs_of_bucket(spec_));
@@ -167,8 +191,9 @@ class BucketedRuns {
       numbers = memory.take<InBucket>(spec.n);
       far = memory.take<T>(spec.n);
       near = memory.take<T>(codegen::bucket_jobs(spec) * codegen::near_elements(spec));
-      staged_values = memory.take<T>(parts * cells * kStaged);
-      staged_numbers = memory.take<InBucket>(parts * cells * kStaged);
+      const std::int64_t staged = spec.n <= codegen::kInCache ? 0 : parts * cells * kStaged;
+      staged_values = memory.take<T>(staged);
+      staged_numbers = memory.take<InBucket>(staged);
       counts = memory.take<std::int64_t>(parts * cells);
       firsts = memory.take<std::int64_t>(parts * cells);
       begins = memory.take<std::int64_t>(cells + 1);

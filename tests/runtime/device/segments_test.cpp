@@ -182,8 +182,8 @@ TEST_CASE("segments: few runs of every length near those of blocks", "[device][s
 }
 
 TEST_CASE("segments: elements in parts, whose first blocks the part before began", "[device][segments]") {
-  for (const std::int64_t runs : {10, 100, 400}) check_all<float>(60'001, runs);
-  check_all<double>(60'001, 37);
+  for (const std::int64_t runs : {10, 400, 2'000}) check_all<float>(270'001, runs);
+  check_all<double>(270'001, 37);
 }
 
 TEST_CASE("segments: long runs are folded by all threads", "[device][segments]") {
@@ -195,6 +195,8 @@ TEST_CASE("segments: many runs, of few elements each or of some", "[device][segm
   for (const std::int64_t runs : {300, 5'000, 70'000}) check_all<float>(100'003, runs);
   check_all<double>(100'003, 4'200);
   check_all<double>(40'000, 70'000);
+  check_all<float>(300'007, 5'000);
+  check_all<double>(300'007, 40'000);
 }
 
 TEST_CASE("segments: where numbers begin is found by a search and by a pass", "[device][segments]") {
