@@ -154,9 +154,16 @@ void Functions::index() {
   out_.close();
   out_.open(
       "__device__ __forceinline__ tarry_i64 $N_index(tarry_i64 i, tarry_i64 n, tarry_i64 element, tarry_u64* words)");
-  out_.line(fmt::format("{}  $N_fault(words, element, i);", index_body()));
+  out_.line(fmt::format(
+      "{}  {}$N_fault(words, element, i);", index_body(),
+      std::ranges::any_of(ir_.instrs, [&](const Instr& in) { return may_lack_row(in); }) ? "if (words) " : ""));
   out_.line("return 0;");
   out_.close();
+}
+
+/// True for a place that threads compute together from the results of a row, and in a row beyond the last from nothing.
+bool Functions::may_lack_row(const Instr& in) const {
+  return in.kind == InstrKind::Index && in.region == Region::Outer && ir_.staged();
 }
 
 /// A place that is computed, or what is there.
@@ -169,8 +176,10 @@ std::string Functions::at_place(const Instr& in, Region region, Region placed) c
     std::string number = sum_text(fmt::format("t.o{}", check), element(check, placed));
     if (in.loop != kNone) number = sum_text(number, loop_offset(ir_, check, "p."));
     if (in.args[2] != kNone) number = sum_text(number, operand(in.args[2], region));
+    std::string words = check_words(ir_, in, "p.");
+    if (may_lack_row(in)) words = fmt::format("leader ? {} : (tarry_u64*)0", words);
     text = fmt::format("$N_index({}, {}, {}, {})", operand(in.args[0], region), operand(in.args[1], region), number,
-                       check_words(ir_, in, "p."));
+                       words);
   }
   if (in.guard == kNone) return text;
   return fmt::format("{} ? {} : ({})0", guard(in.guard, placed), text, c_type(in.dtype));

@@ -199,6 +199,7 @@ class Functions {
   void draw();
   void draw(Value v);
   [[nodiscard]] std::string guard(std::uint32_t index, Region region) const;
+  [[nodiscard]] bool may_lack_row(const Instr& in) const;
   [[nodiscard]] std::string at_place(const Instr& in, Region region, Region placed) const;
   void index();
   [[nodiscard]] std::string operand(Value v, Region user) const;

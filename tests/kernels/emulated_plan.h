@@ -1,6 +1,7 @@
 // A plan of kernels for a GPU, whole, on the emulated one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -35,13 +36,21 @@ class EmulatedPlan {
     return at({runtime::Operand::Kind::Output, plan_.roots.at(number).index});
   }
 
+  /// True if a kernel has met an index out of range. The plan has the checks of one kernel.
+  bool faulted() {
+    const std::vector<unsigned char>& words = at({runtime::Operand::Kind::Faults, 0});
+    return std::ranges::any_of(words, [](unsigned char byte) { return byte != 0xff; });
+  }
+
  private:
   /// Filled as it is asked for.
   std::vector<unsigned char>& at(const runtime::Operand& o) {
     using Kind = runtime::Operand::Kind;
     const auto [place, fresh] = buffers_.try_emplace({o.kind, o.index});
     if (!fresh) return place->second;
-    if (o.kind == Kind::Leaf) {
+    if (o.kind == Kind::Faults) {
+      place->second.assign(plan_.fault_bytes(), 0xff);
+    } else if (o.kind == Kind::Leaf) {
       const graph::Buffer& leaf = *snapshot_.leaves[o.index]->buffer;
       place->second.resize(leaf.bytes);
       leaf.read(0, leaf.bytes, place->second.data());

@@ -38,6 +38,7 @@ std::vector<float> with_ties(std::size_t count, std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("chunks: counts and histograms add up", "[chunks]") {
+  const Scope placed(cpu);
   Files f;
   Array& i = f.write("i.npy", numbers(kCount, 97, 1), {kCount});
   Array& x = f.write("x.npy", wandering<float>(kCount, 2), {kCount});
@@ -87,6 +88,7 @@ TEST_CASE("chunks: what is written at places is written in order", "[chunks]") {
 }
 
 TEST_CASE("chunks: values are searched for piece by piece, and in pieces", "[chunks]") {
+  const Scope placed(cpu);
   Files f;
   std::vector<float> points = with_ties(257, 7);
   std::sort(points.begin(), points.end(), [](float a, float b) { return a < b || (b != b && a == a); });

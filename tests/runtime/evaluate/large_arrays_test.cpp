@@ -91,3 +91,22 @@ TEST_CASE("large arrays: reductions, scans and other orders of axes of every kin
       check(of + " cube permuted", permute_dims(cube, axes) + ones({}, dtype));
   }
 }
+
+TEST_CASE("rows: those beyond the last report no index", "[render_cuda]") {
+  const Scope placed(cpu);
+  const graph::Target& target = *graph::find_target("sm_90");
+  for (const std::int64_t n : {7, 40, 200, 1000, 5000})
+    for (const bool some : {true, false}) {
+      INFO(n << " elements, " << (some ? "some" : "none") << " of them selected");
+      const Array x = arange(n) % 17 - 8, mask = some ? x > -5 : x > 100;
+      evaluate(x, mask);
+      const Array most = max(x(mask));
+      const graph::Snapshot s = test::snapshot_of({&most});
+      const auto plan =
+          runtime::make_plan(s, target, std::vector<bool>(s.leaves.size(), true),
+                             std::vector<bool>(s.leaves.size(), false), runtime::plan_switches(), nullptr);
+      test::EmulatedPlan emulated(s, plan);
+      emulated.run();
+      CHECK(emulated.faulted() == !some);
+    }
+}
