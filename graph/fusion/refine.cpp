@@ -19,6 +19,9 @@ constexpr double kLeastPart = 1e-4;                              // of all secon
 constexpr std::uint64_t kEnd = 5;                                // the part of the work that is the end
 constexpr std::uint64_t kWorkPerNode = 2400, kWorkPerPair = 40;  // requests
 constexpr std::uint64_t kMostWork = 3'200'000;
+constexpr std::size_t kMany = 64;                      // kernels whose search follows their time
+constexpr std::uint64_t kWorthAlways = 300'000;        // requests, where little time is to be saved
+constexpr double kWorkPerSecond = 5e8;                 // of the time that there is to save from
 constexpr double kTangled = 0.4;                       // part of the nodes that is stored where all of that is spent
 constexpr std::uint64_t kStraightWork = 60;            // requests a node where hardly any is
 constexpr std::uint64_t kLeastWork = 24'000;           // of any graph
@@ -65,7 +68,8 @@ class Refiner : private Moves {
  private:
   /// The search chooses what is stored, so its work follows how much that is: a straight program of a thousand
   /// operations stores a few values, and trying them is all that there is to do. What a library reads and writes is
-  /// stored without a choice.
+  /// stored without a choice. A program of hundreds of short kernels is searched no longer than many runs of it take:
+  /// it may be planned anew each time, with another extent.
   void limit_work() {
     std::size_t nodes = 0, stored = 0;
     std::vector<bool> read(f_.g.nodes.size());
@@ -79,7 +83,10 @@ class Refiner : private Moves {
     }
     const double tangled =
         std::min(1.0, static_cast<double>(stored) / (kTangled * static_cast<double>(std::max<std::size_t>(nodes, 1))));
-    const auto wanted = static_cast<std::uint64_t>(tangled * tangled * tangled * static_cast<double>(budget_));
+    auto worth = static_cast<double>(budget_);
+    if (kernels().size() > kMany)
+      worth = std::min(worth, std::max(kWorkPerSecond * p_.seconds(), static_cast<double>(kWorthAlways)));
+    const auto wanted = static_cast<std::uint64_t>(tangled * tangled * tangled * worth);
     const std::uint64_t least = std::max(kLeastWork, kStraightWork * f_.g.nodes.size());
     budget_ = std::min(budget_, std::max(wanted, least));
     end_ = std::min(end_, model_.visits() + budget_);
