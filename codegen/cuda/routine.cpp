@@ -137,12 +137,12 @@ std::int64_t runs_of_bucket(const RoutineSpec& spec) {
 std::int64_t buckets(const RoutineSpec& spec) { return (spec.m - 1) / runs_of_bucket(spec) + 1; }
 
 std::int64_t filling_parts(const RoutineSpec& spec) {
-  constexpr std::int64_t kMost = 16, kBlocksToRun = 1, kCache = 1 << 22;
+  constexpr std::int64_t kMost = 16, kCache = 1 << 22;
   const bool folds = spec.op == graph::Op::SegmentSum || spec.op == graph::Op::SegmentProd;
   const std::int64_t filling = spec.m * kTreeBlock;
   if (!folds || !spec.reversed() || !is_floating(spec.dtype) || spec.n <= kInCache) return 0;
   if (filling * static_cast<std::int64_t>(itemsize(spec.dtype)) > kCache) return 0;
-  return std::min(spec.n / (kBlocksToRun * filling), kMost);
+  return std::min(spec.n / filling, kMost);
 }
 
 std::int64_t blocks_of_runs(const RoutineSpec& spec) { return spec.n / kTreeBlock + spec.m; }

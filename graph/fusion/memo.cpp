@@ -89,6 +89,7 @@ std::shared_ptr<const Evaluation> KernelMemo::look(KernelId id, const Kernel& ke
   }
   ++listing_;
   for (const Computed& c : model_.computed()) {
+    if (model_.cost().tiles) break;  // places of a tile share what they want
     for (const std::uint32_t in : c.inputs) {
       if (in >= KernelModel::kLoad) continue;
       const NodeId v = model_.computed()[in].node;

@@ -297,7 +297,6 @@ std::vector<NodeId> Moves::worth_storing(KernelId k) const {
   std::vector<NodeId> found;
   for (NodeId v : p_.repeated(k))
     if (p_.kernel_of(v) == kNoId && (p_.repeated_by(v).size() > 1 || f_.space(v) != space)) found.push_back(v);
-  if (model_.cost().tiles) return found;
   for (NodeId v : p_.widened(k))
     if (p_.kernel_of(v) == kNoId) add_new(found, v);
   return found;

@@ -92,21 +92,37 @@ TEST_CASE("large arrays: reductions, scans and other orders of axes of every kin
   }
 }
 
+namespace {
+
+/// True if the kernels of a plan for a GPU report an index out of range.
+bool faults(const Array& result) {
+  const graph::Snapshot s = test::snapshot_of({&result});
+  const auto plan = runtime::make_plan(s, *graph::find_target("sm_90"), std::vector<bool>(s.leaves.size(), true),
+                                       std::vector<bool>(s.leaves.size(), false), runtime::plan_switches(), nullptr);
+  test::EmulatedPlan emulated(s, plan);
+  emulated.run();
+  return emulated.faulted();
+}
+
+}  // namespace
+
 TEST_CASE("rows: those beyond the last report no index", "[render_cuda]") {
   const Scope placed(cpu);
-  const graph::Target& target = *graph::find_target("sm_90");
   for (const std::int64_t n : {7, 40, 200, 1000, 5000})
     for (const bool some : {true, false}) {
       INFO(n << " elements, " << (some ? "some" : "none") << " of them selected");
       const Array x = arange(n) % 17 - 8, mask = some ? x > -5 : x > 100;
       evaluate(x, mask);
-      const Array most = max(x(mask));
-      const graph::Snapshot s = test::snapshot_of({&most});
-      const auto plan =
-          runtime::make_plan(s, target, std::vector<bool>(s.leaves.size(), true),
-                             std::vector<bool>(s.leaves.size(), false), runtime::plan_switches(), nullptr);
-      test::EmulatedPlan emulated(s, plan);
-      emulated.run();
-      CHECK(emulated.faulted() == !some);
+      CHECK(faults(max(x(mask))) == !some);
     }
+  for (const std::int64_t rows : {1, 3, 33})
+    for (const std::int64_t n : {7, 40, 200, 1000, 5000})
+      for (const int axis : {0, 1}) {
+        INFO(rows << " rows of " << n << ", along axis " << axis);
+        const Array x = reshape(astype(arange(rows * n) * 7 % 31, float32), {rows, n});
+        const Array table = arange(axis == 0 ? rows : n);
+        evaluate(x, table);
+        CHECK(!faults(table(argmax(x, axis)) + 1));
+        CHECK(faults(table(argmax(x, axis) + table.size())));
+      }
 }
