@@ -60,6 +60,27 @@ std::vector<NodeId> last_updates(const FusionGraph& f) {
   return found;
 }
 
+/// Arrays made of levels, each but for those that are only parts of another one.
+std::vector<Layers> find_arrays(const FusionGraph& f) {
+  const std::size_t n = f.g.nodes.size();
+  std::vector<int> reads(n);
+  for (const GraphNode& node : f.g.nodes)
+    for (int i = 0; i < node.n_inputs; ++i) ++reads[node.inputs[i].node];
+  std::vector<bool> is_part(n);
+  std::vector<Layers> arrays;
+  for (const NodeId id : last_updates(f)) {
+    std::optional<Layers> layers = is_part[id] ? std::nullopt : find_layers(f, id);
+    if (!layers) continue;
+    for (const NodeId u : layers->updates)
+      for (int i = 0; i < f.g.nodes[u].n_inputs; ++i) {
+        const NodeId from = f.g.nodes[u].inputs[i].node;
+        if (--reads[from] == 0) is_part[from] = !f.root(from);
+      }
+    arrays.push_back(std::move(*layers));
+  }
+  return arrays;
+}
+
 /// Words of 32 bits that a lane hands from level to level, of the loop that hands on most.
 int carried_words(const FusionGraph& f, const Levels& kernel) {
   std::vector<int> words(kernel.loops.size() + 1);
@@ -86,7 +107,7 @@ void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limit
     for (const bool meeting : {true, false}) {
       const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
       if (!r) break;
-      std::shared_ptr<const Levels> kernel = make_levels(f, r->orbits, r->arrays);
+      std::shared_ptr<const Levels> kernel = make_levels(f, limits, r->orbits, r->arrays);
       if (!kernel || !fits(f, *kernel, limits, fewest)) continue;
       if (std::ranges::any_of(kernel->nodes, [&](NodeId id) { return taken[id]; })) continue;
       for (const NodeId id : kernel->nodes) taken[id] = true;
@@ -109,10 +130,7 @@ std::vector<std::shared_ptr<const Levels>> find_levels(const FusionGraph& f, con
     if (!writes) writes.emplace(f.g);
     add_kernels(f, *writes, limits, fewest, found, taken, kernels);
   };
-  std::vector<Layers> arrays;
-  for (const NodeId id : last_updates(f))
-    if (std::optional<Layers> layers = find_layers(f, id)) arrays.push_back(std::move(*layers));
-  add(arrays, 0);
+  add(find_arrays(f), 0);
   if (f.g.nodes.size() >= limits.chained) add(find_chains(f, taken), limits.chained);
   return kernels;
 }

@@ -19,11 +19,11 @@ constexpr std::size_t kMostOnce = 256;  ///< nodes that a lane computes once
 
 class KernelMaker {
  public:
-  KernelMaker(const FusionGraph& f, const Orbits& orbits, const std::vector<Layers>& arrays)
-      : f_(f), g_(f.g), orbits_(orbits), arrays_(arrays), plan_(orbits.all) {}
+  KernelMaker(const FusionGraph& f, const Limits& limits, const Orbits& orbits, const std::vector<Layers>& arrays)
+      : f_(f), g_(f.g), limits_(limits), orbits_(orbits), arrays_(arrays), plan_(orbits.all) {}
 
   std::shared_ptr<const Levels> make() {
-    if (!plan_.find() || !plan_.carries) return nullptr;
+    if (!plan_.find() || !(plan_.carries || are_many())) return nullptr;
     out_.lanes = arrays_.front().lanes;
     find_nodes();
     if (!find_outputs()) return nullptr;
@@ -35,6 +35,16 @@ class KernelMaker {
   }
 
  private:
+  /// True for more levels than a point of a map has slots for: each of its points would look for its level.
+  [[nodiscard]] bool are_many() const {
+    const Layers& a = arrays_.front();
+    if (a.array == kNoId) return false;
+    const Dims& shape = g_.shape(a.array);
+    const auto levels = static_cast<std::int64_t>(a.levels.size());
+    const auto bytes = static_cast<double>(itemsize(g_.nodes[a.array].dtype)) * static_cast<double>(levels);
+    return a.axis + 1 == shape.size() ? levels > limits_.slots : bytes > SlotLimits::first_bytes;
+  }
+
   [[nodiscard]] int loops() const { return static_cast<int>(plan_.ways.size()); }
   [[nodiscard]] std::int64_t count(int l) const { return plan_.high[at(l)] - plan_.low[at(l)]; }
   static std::size_t at(int l) { return static_cast<std::size_t>(l); }
@@ -366,13 +376,14 @@ class KernelMaker {
       const auto [q, shift] = orbits_.of_arrays[i];
       const int l = plan_.loop_of[q];
       const auto levels = static_cast<std::int64_t>(arrays_[i].levels.size());
+      std::size_t apart = 0;
       for (std::int64_t k = 0; k < levels && ok_; ++k) {
         if (k + shift >= plan_.low[at(l)] && k + shift < plan_.high[at(l)]) continue;
         const std::uint32_t value = once(arrays_[i].levels[static_cast<std::size_t>(k)], loops());
         Levels::Value v = store_of(arrays_[i], k, 0);
         v.args[0] = value;
         push(v, loops(), true);
-        ok_ = ok_ && k < 2 * static_cast<std::int64_t>(kMostOnce);
+        ok_ = ok_ && ++apart <= 2 * kMostOnce;
       }
     }
     for (std::size_t i = 0; i < out_.outputs.size() && ok_; ++i) store_last(out_.outputs[i]);
@@ -451,6 +462,7 @@ class KernelMaker {
 
   const FusionGraph& f_;
   const Graph& g_;
+  const Limits& limits_;
   const Orbits& orbits_;
   const std::vector<Layers>& arrays_;
   LoopPlan plan_;
@@ -477,9 +489,9 @@ std::string key(const Source& s) {
   return bytes;
 }
 
-std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Orbits& orbits,
+std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Limits& limits, const Orbits& orbits,
                                           const std::vector<Layers>& arrays) {
-  return KernelMaker(f, orbits, arrays).make();
+  return KernelMaker(f, limits, orbits, arrays).make();
 }
 
 }  // namespace tarry::graph

@@ -76,8 +76,9 @@ class FusionGraph;
 class Orbits;
 struct Layers;
 
-/// The kernel of the orbits that `arrays` lead to; nullptr where it would not be one.
-std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Orbits& orbits,
+/// The kernel of the orbits that `arrays` lead to; nullptr where it would not be one. Levels of which none reads an
+/// earlier one are points of a map, unless they are more than its slots.
+std::shared_ptr<const Levels> make_levels(const FusionGraph& f, const Limits& limits, const Orbits& orbits,
                                           const std::vector<Layers>& arrays);
 
 /// The kernels of recurrences that were recorded level by level, without nodes that are `taken`. Work is linear in the

@@ -1,4 +1,6 @@
 // Recurrences recorded level by level: values, kernels and bytes, beside the same with an evaluation at each level.
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "tests/helpers/devices.h"
@@ -70,6 +72,59 @@ TEST_CASE("levels: a tridiagonal solve is one kernel that stores the solution al
       });
       CHECK(counters.kernels == 1);
       CHECK(bytes(counters) <= counters.bytes_lower_bound);
+    }
+  });
+}
+
+TEST_CASE("levels: a tridiagonal solve of hundreds of levels is one kernel too", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 700;
+    const ta::Array a = noise({n, 3}, 1), b = ta::with_add(noise({n, 3}, 2), {}, 4.0), c = noise({n, 3}, 3),
+                    d = noise({n, 3}, 4);
+    ta::evaluate(b);
+    std::vector<ta::Array> up = {c(0) / b(0)}, right = {d(0) / b(0)};
+    for (std::int64_t k = 1; k < n; ++k) {
+      const ta::Array pivot = b(k) - a(k) * up.back();
+      right.push_back((d(k) - a(k) * right.back()) / pivot);
+      up.push_back(c(k) / pivot);
+    }
+    std::vector<ta::Array> x = {right.back()};
+    for (std::size_t k = static_cast<std::size_t>(n) - 1; k-- > 0;) x.push_back(right[k] - up[k] * x.back());
+    std::ranges::reverse(x);
+    const ta::Array solution = ta::stack(x);
+    CHECK(ta::plan(solution).counters().kernels == 1);
+    CHECK(same_bits(solution.to_vector<double>(), ta::tridiagonal_solve(a, b, c, d, {.axis = 0}).to_vector<double>()));
+  });
+}
+
+TEST_CASE("levels: many that do not read each other are one kernel at the floor", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 90;
+    for (const int axis : {0, 1}) {
+      const auto at = [&](const ta::Array& x, std::int64_t k) { return axis == 0 ? x(k) : x(kAll, k); };
+      const std::vector<std::int64_t> shape =
+          axis == 0 ? std::vector<std::int64_t>{n, 21} : std::vector<std::int64_t>{21, n};
+      const ta::Array a = noise({21}, 1), m = noise(shape, 2);
+      const std::vector<std::function<ta::Array(std::int64_t)>> formulas = {
+          [&](std::int64_t k) { return a * static_cast<double>(k + 1); },
+          [&](std::int64_t k) { return at(m, n - 1 - k) * a + at(m, k); },
+          [&](std::int64_t k) { return ta::exp(k == 40 ? a : at(m, k)) - at(m, k / 2); },
+      };
+      for (std::size_t f = 0; f < formulas.size(); ++f) {
+        for (const std::int64_t first : {0, 7}) {
+          INFO("axis " << axis << ", formula " << f << ", from " << first);
+          const ta::Counters c = check_program([&](const Pause& pause) {
+            ta::Array x = m - 1.0;
+            for (std::int64_t k = first; k < n - first; ++k) {
+              axis == 0 ? x.set({k}, formulas[f](k)) : x.set({kAll, k}, formulas[f](k));
+              if (k % 10 == 3) pause(x);
+            }
+            return std::vector{x};
+          });
+          if (f < 2 && first == 0) CHECK(c.kernels == 1);
+          if (f < 2 && first == 0) CHECK(bytes(c) <= c.bytes_lower_bound);
+        }
+      }
     }
   });
 }

@@ -66,6 +66,23 @@ TEST_CASE("scale: kernels and statements grow linearly with the graph", "[graph]
   CHECK(large / small <= 1.3 * 100);
 }
 
+TEST_CASE("scale: planning a recurrence takes as much a level, however many there are", "[runtime][scale]") {
+  if (!ta::test::kOwnAllocations) return;
+  const auto bytes = [](std::int64_t levels) {
+    const ta::Array a = ta::asarray(std::vector<float>(static_cast<std::size_t>(levels) * 3), {levels, 3});
+    std::vector<ta::Array> x = {a(0)};
+    for (std::int64_t k = 1; k < levels; ++k) x.push_back(x.back() * 0.5f + a(k));
+    const ta::graph::Snapshot s = ta::test::snapshot_of_all(std::vector{ta::stack(x)});
+    const std::vector<bool> here(s.leaves.size(), true), alias(s.leaves.size(), false);
+    const std::int64_t before = ta::test::allocated_bytes_here();
+    const auto plan =
+        ta::runtime::make_plan(s, *ta::graph::find_target("sm_90"), here, alias, ta::runtime::plan_switches(), nullptr);
+    CHECK(plan.steps.size() == 1);
+    return ta::test::allocated_bytes_here() - before;
+  };
+  CHECK(static_cast<double>(bytes(2400)) < 4.5 * static_cast<double>(bytes(600)));
+}
+
 TEST_CASE("scale: what a plan takes does not grow with the elements", "[runtime][scale]") {
   if (!ta::test::kOwnAllocations) return;
   using ta::Array;
