@@ -10,23 +10,26 @@ namespace {
 
 constexpr int kMostTried = 32;  ///< arrays that are looked at for one kernel
 
+/// A kernel takes arrays that read one of its own, and loops over the levels of other runs too; or neither.
+enum class Effort : std::uint8_t { AllRuns, Meeting, Alone };
+
 struct Recurrence {
   Orbits orbits;
   std::vector<Layers> arrays;
   std::vector<std::size_t> members;
 };
 
-/// Array number `first` and those after it that are the same statements, or, `meeting`, read one of them. Nothing where
-/// its levels do not repeat.
+/// Array number `first` and those after it that are the same statements, or read one of them. Nothing where its levels
+/// do not repeat.
 std::optional<Recurrence> recurrence_of(const FusionGraph& f, const Writes& writes, const std::vector<Layers>& found,
-                                        const std::vector<bool>& used, std::size_t first, bool meeting) {
+                                        const std::vector<bool>& used, std::size_t first, Effort effort) {
   Recurrence r{Orbits(f, writes, found[first].lanes), {}, {}};
   int tried = 0;
   for (std::size_t k = first; k < found.size() && tried <= kMostTried; ++k) {
     if (used[k] || !(found[k].lanes == found[first].lanes)) continue;
     const bool same =
         std::ranges::any_of(found[k].levels, [&](const Source& s) { return r.orbits.find(s).has_value(); });
-    if (k != first && !same && !meeting) continue;
+    if (k != first && !same && effort == Effort::Alone) continue;
     ++tried;
     Orbits more = r.orbits;
     if (!more.add(found[k])) {
@@ -40,6 +43,7 @@ std::optional<Recurrence> recurrence_of(const FusionGraph& f, const Writes& writ
               o.inputs, [&](const OrbitInput& in) { return in.kind == OrbitInput::Kind::Orbit && in.orbit < before; });
         });
     if (k != first && !same && !meets) continue;
+    if (effort == Effort::AllRuns) more.add_other_runs(found[k]);
     r.orbits = std::move(more);
     r.arrays.push_back(found[k]);
     r.members.push_back(k);
@@ -104,8 +108,8 @@ void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limit
   std::vector<bool> used(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (used[i]) continue;
-    for (const bool meeting : {true, false}) {
-      const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, meeting);
+    for (const Effort effort : {Effort::AllRuns, Effort::Meeting, Effort::Alone}) {
+      const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, effort);
       if (!r) break;
       std::shared_ptr<const Levels> kernel = make_levels(f, limits, r->orbits, r->arrays);
       if (!kernel || !fits(f, *kernel, limits, fewest)) continue;

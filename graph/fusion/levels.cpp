@@ -35,14 +35,12 @@ class KernelMaker {
   }
 
  private:
-  /// True for more levels than a point of a map has slots for: each of its points would look for its level.
+  /// True for more boxes than a point of a map has slots for: each of its points would look for its own.
   [[nodiscard]] bool are_many() const {
     const Layers& a = arrays_.front();
     if (a.array == kNoId) return false;
-    const Dims& shape = g_.shape(a.array);
-    const auto levels = static_cast<std::int64_t>(a.levels.size());
-    const auto bytes = static_cast<double>(itemsize(g_.nodes[a.array].dtype)) * static_cast<double>(levels);
-    return a.axis + 1 == shape.size() ? levels > limits_.slots : bytes > SlotLimits::first_bytes;
+    const auto bytes = static_cast<double>(itemsize(g_.nodes[a.array].dtype)) * static_cast<double>(a.pieces);
+    return a.axis + 1 == g_.shape(a.array).size() ? a.pieces > limits_.slots : bytes > SlotLimits::first_bytes;
   }
 
   [[nodiscard]] int loops() const { return static_cast<int>(plan_.ways.size()); }
@@ -63,7 +61,8 @@ class KernelMaker {
   void find_nodes() {
     own_.assign(g_.nodes.size(), false);
     for (std::uint32_t q = 0; q < orbits_.all.size(); ++q)
-      for (std::int64_t k = plan_.low[at(plan_.loop_of[q])]; k < plan_.high[at(plan_.loop_of[q])]; ++k)
+      for (std::int64_t k = plan_.low[at(plan_.loop_of[q])];
+           !orbits_.all[q].copies && k < plan_.high[at(plan_.loop_of[q])]; ++k)
         own_[orbits_.all[q][k].edge.node] = true;
     for (const Layers& a : arrays_) {
       for (const NodeId u : a.updates) own_[u] = true;
@@ -267,8 +266,8 @@ class KernelMaker {
     for (const std::uint32_t q : order) {
       const Orbit& o = orbits_.all[q];
       Levels::Value v;
-      v.kind = Kind::Compute;
-      v.edge = o[first(l)].edge;
+      v.kind = o.copies ? Kind::Copy : Kind::Compute;
+      if (!o.copies) v.edge = o[first(l)].edge;
       for (std::size_t i = 0; i < o.inputs.size(); ++i) v.args[i] = input(o.inputs[i], l, steps, carried);
       value_of_[q] = push(v, l, false);
     }
@@ -354,13 +353,13 @@ class KernelMaker {
   }
 
   void stores(int l, const std::vector<std::uint32_t>& order) {
-    for (std::size_t i = 0; i < arrays_.size(); ++i) {
-      const auto [q, shift] = orbits_.of_arrays[i];
-      if (!is_output(arrays_[i].array) || std::ranges::find(order, q) == order.end()) continue;
-      ok_ = ok_ && plan_.low[at(l)] >= shift &&
-            plan_.high[at(l)] <= shift + static_cast<std::int64_t>(arrays_[i].levels.size());
-      Levels::Value v = store_of(arrays_[i], first(l) - shift, plan_.ways[at(l)]);
-      v.args[0] = value_of_[q];
+    for (const Orbits::OfArray& a : orbits_.of_arrays) {
+      const Layers& array = arrays_[a.array];
+      if (!is_output(array.array) || std::ranges::find(order, a.orbit) == order.end()) continue;
+      ok_ = ok_ && a.place(plan_.low[at(l)]) >= 0 &&
+            a.place(plan_.high[at(l)] - 1) < static_cast<std::int64_t>(array.levels.size());
+      Levels::Value v = store_of(array, a.place(first(l)), plan_.ways[at(l)] * a.step);
+      v.args[0] = value_of_[a.orbit];
       push(v, l, false);
     }
   }
@@ -373,12 +372,16 @@ class KernelMaker {
   void end() {
     for (std::size_t i = 0; i < arrays_.size() && ok_; ++i) {
       if (!is_output(arrays_[i].array)) continue;
-      const auto [q, shift] = orbits_.of_arrays[i];
-      const int l = plan_.loop_of[q];
       const auto levels = static_cast<std::int64_t>(arrays_[i].levels.size());
+      std::vector<bool> stored(arrays_[i].levels.size());
+      for (const Orbits::OfArray& a : orbits_.of_arrays) {
+        const std::size_t l = at(plan_.loop_of[a.orbit]);
+        for (std::int64_t k = plan_.low[l]; a.array == i && k < plan_.high[l]; ++k)
+          stored[static_cast<std::size_t>(a.place(k))] = true;
+      }
       std::size_t apart = 0;
       for (std::int64_t k = 0; k < levels && ok_; ++k) {
-        if (k + shift >= plan_.low[at(l)] && k + shift < plan_.high[at(l)]) continue;
+        if (stored[static_cast<std::size_t>(k)]) continue;
         const std::uint32_t value = once(arrays_[i].levels[static_cast<std::size_t>(k)], loops());
         Levels::Value v = store_of(arrays_[i], k, 0);
         v.args[0] = value;

@@ -35,6 +35,7 @@ bool LoopPlan::find() {
     });
     if (!both) return false;
   }
+  for (std::size_t q = 0; q < n; ++q) loop_of[q] = 2 * orbits_[q].run;
   carries = std::ranges::any_of(way_, [](int way) { return way != 0; });
   early();
   late();

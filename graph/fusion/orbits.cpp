@@ -9,6 +9,8 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::size_t kMostOrbits = 200;
+constexpr int kMostOtherRuns = 4;
+constexpr std::int64_t kMostTurns = 4;
 constexpr std::int64_t kMostLevels = 256;  ///< of an array, to each that an update of its own made
 
 /// Coordinates that cannot move are dropped, so that equal places have equal maps.
@@ -167,26 +169,129 @@ void Orbits::settle_levels() {
   for (auto& [node, place] : places_) place.level += later[place.orbit];
 }
 
-std::uint32_t Orbits::make(std::int64_t low, std::vector<Source> at) {
+/// All levels that are known.
+std::uint32_t Orbits::make(Orbit orbit) {
   const auto id = static_cast<std::uint32_t>(all.size());
-  for (std::size_t k = 0; k < at.size(); ++k)
-    if (is_statement(at[k])) places_.try_emplace(at[k].edge.node, Place{id, low + static_cast<std::int64_t>(k)});
-  Orbit orbit;
-  orbit.low = orbit.from = low;
-  orbit.to = low + static_cast<std::int64_t>(at.size());
-  orbit.at = std::move(at);
+  for (std::size_t k = 0; k < orbit.at.size() && !orbit.copies; ++k)
+    if (is_statement(orbit.at[k]))
+      places_.try_emplace(orbit.at[k].edge.node, Place{id, orbit.low + static_cast<std::int64_t>(k)});
+  orbit.from = orbit.low;
+  orbit.to = orbit.low + static_cast<std::int64_t>(orbit.at.size());
   all.push_back(std::move(orbit));
   return id;
 }
 
-bool Orbits::add(const Layers& layers) {
-  const auto known = std::ranges::find_if(layers.levels, [&](const Source& s) { return find(s).has_value(); });
-  if (known != layers.levels.end()) return join(layers, *find(*known), known - layers.levels.begin());
-  std::size_t done = all.size();
-  of_arrays.push_back({make(0, layers.levels), 0});
-  for (; done < all.size(); ++done)
+bool Orbits::settle_from(std::size_t first) {
+  for (std::size_t done = first; done < all.size(); ++done)
     if (all.size() > kMostOrbits || !settle(static_cast<std::uint32_t>(done))) return false;
   return true;
+}
+
+bool Orbits::add(const Layers& layers) {
+  ++arrays_;
+  const auto known = std::ranges::find_if(layers.levels, [&](const Source& s) { return find(s).has_value(); });
+  if (known != layers.levels.end()) return join(layers, *find(*known), known - layers.levels.begin());
+  const Run best = best_run(layers.levels);
+  if (2 * best.count() < static_cast<std::int64_t>(layers.levels.size()) && add_in_turns(layers)) return true;
+  if (best.count() < kFewestLevels) return false;
+  return add_run(layers, best.copies ? best : Run{0, static_cast<std::int64_t>(layers.levels.size()), false});
+}
+
+/// Every step-th level, from `first` on.
+std::vector<Source> every(const std::vector<Source>& levels, std::int64_t first, std::int64_t step) {
+  std::vector<Source> some;
+  for (std::int64_t k = first; k < static_cast<std::int64_t>(levels.size()); k += step)
+    some.push_back(levels[static_cast<std::size_t>(k)]);
+  return some;
+}
+
+/// Levels of every step-th. Those of one step share a loop.
+bool Orbits::add_run(const Layers& layers, const Run& run, std::int64_t first, std::int64_t step) {
+  const std::size_t before = all.size();
+  Orbit orbit;
+  orbit.copies = run.copies;
+  orbit.low = run.from;
+  for (const OfArray& a : of_arrays)
+    if (a.array + 1 == arrays_ && step == 1) ++orbit.run;
+  const std::vector<Source> levels = every(layers.levels, first, step);
+  orbit.at.assign(levels.begin() + run.from, levels.begin() + run.to);
+  of_arrays.push_back({arrays_ - 1, make(std::move(orbit)), 0, first, step});
+  return settle_from(before);
+}
+
+/// Statements that take turns, each at every second level, or third, and so on.
+bool Orbits::add_in_turns(const Layers& layers) {
+  const auto count = static_cast<std::int64_t>(layers.levels.size());
+  for (std::int64_t step = 2; step <= kMostTurns; ++step) {
+    std::vector<Run> runs;
+    for (std::int64_t first = 0; first < step; ++first) runs.push_back(best_run(every(layers.levels, first, step)));
+    if (!std::ranges::all_of(
+            runs, [&](const Run& r) { return r.count() >= kFewestLevels && r.count() * step * 10 >= count * 9; }))
+      continue;
+    const Orbits before = *this;
+    bool there = true;
+    for (std::int64_t first = 0; first < step && there; ++first)
+      there = add_run(layers, runs[static_cast<std::size_t>(first)], first, step);
+    if (there) return true;
+    *this = before;
+  }
+  return false;
+}
+
+void Orbits::add_other_runs(const Layers& layers) {
+  const auto count = static_cast<std::int64_t>(layers.levels.size());
+  for (int more = 0; more < kMostOtherRuns; ++more) {
+    std::vector<bool> there(layers.levels.size());
+    for (const OfArray& a : of_arrays) {
+      if (a.array + 1 != arrays_) continue;
+      for (std::int64_t k = all[a.orbit].from; k < all[a.orbit].to; ++k)
+        if (a.place(k) >= 0 && a.place(k) < count) there[static_cast<std::size_t>(a.place(k))] = true;
+    }
+    Run best;
+    for (std::int64_t from = 0; from < count; ++from) {
+      std::int64_t to = from;
+      while (to < count && !there[static_cast<std::size_t>(to)]) ++to;
+      if (to - from > best.count()) {
+        Run run = best_run(
+            std::span(layers.levels).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+        run.from += from;
+        run.to += from;
+        if (run.count() > best.count()) best = run;
+      }
+      from = to;
+    }
+    if (best.count() < kFewestLevels) return;
+    Orbits before = *this;
+    if (!add_run(layers, best)) {
+      *this = std::move(before);
+      return;
+    }
+  }
+}
+
+bool Orbits::is_number(const Source& s) const { return f_->op_class(s.edge.node) == OpClass::Scalar; }
+
+/// True if b, the level after a, is a number like a, or `steps` behind it.
+bool Orbits::is_copied(const Source& a, const Source& b, const std::optional<Dims>& steps) const {
+  if (is_number(a) && is_number(b)) return g_->nodes[a.edge.node].dtype == g_->nodes[b.edge.node].dtype;
+  return steps && is_there(a, *steps, 1, b);
+}
+
+Orbits::Run Orbits::best_run(std::span<const Source> levels) const {
+  Run best;
+  const auto count = static_cast<std::int64_t>(levels.size());
+  const auto at = [&](std::int64_t k) -> const Source& { return levels[static_cast<std::size_t>(k)]; };
+  for (std::int64_t from = 0; from < count;) {
+    const bool statement = is_statement(at(from));
+    const std::optional<Dims> steps = from + 1 < count ? steps_between(at(from), at(from + 1)) : std::nullopt;
+    std::int64_t to = from + 1, copied = from + 1;
+    while (statement && to < count && alike(at(from), at(to))) ++to;
+    while (copied < count && is_copied(at(copied - 1), at(copied), steps)) ++copied;
+    const Run run{from, std::max(to, copied), copied > to};
+    if (run.count() > best.count()) best = run;
+    from = run.to - (run.copies && run.count() > 2 ? 1 : 0);
+  }
+  return best;
 }
 
 /// Another array of an orbit that is there: more of its levels are known then.
@@ -212,11 +317,12 @@ bool Orbits::join(const Layers& layers, const Place& place, std::int64_t level) 
   }
   orbit.low = low;
   orbit.at = std::move(at);
-  of_arrays.push_back({place.orbit, shift});
+  of_arrays.push_back({arrays_ - 1, place.orbit, shift});
   return true;
 }
 
 bool Orbits::settle(std::uint32_t id) {
+  if (all[id].copies) return settle_input(id, 0);
   std::int64_t best_from = 0, best_to = 0, from = all[id].from;
   const std::int64_t end = all[id].to;
   for (std::int64_t k = from; k <= end; ++k) {
@@ -238,7 +344,7 @@ bool Orbits::settle(std::uint32_t id) {
 bool Orbits::settle_input(std::uint32_t id, int i) {
   const std::int64_t low = all[id].from, high = all[id].to, middle = (low + high) / 2;
   std::vector<Source> read;
-  for (std::int64_t k = low; k < high; ++k) read.push_back(input(all[id][k], i));
+  for (std::int64_t k = low; k < high; ++k) read.push_back(all[id].copies ? all[id][k] : input(all[id][k], i));
   const auto at = [&](std::int64_t k) -> const Source& { return read[static_cast<std::size_t>(k - low)]; };
   const Source a = at(middle), b = at(middle + 1);
   OrbitInput in;
@@ -246,10 +352,9 @@ bool Orbits::settle_input(std::uint32_t id, int i) {
   in.level = middle;
   std::function<bool(std::int64_t)> holds;
   const auto here = find(a), next = find(b);
-  const auto is_number = [&](const Source& s) {
-    return f_->op_class(s.edge.node) == OpClass::Scalar && g_->nodes[s.edge.node].dtype == g_->nodes[a.edge.node].dtype;
-  };
-  const bool numbers = is_number(a) && std::ranges::all_of(read, is_number);
+  const bool numbers = std::ranges::all_of(read, [&](const Source& s) {
+    return is_number(s) && g_->nodes[s.edge.node].dtype == g_->nodes[a.edge.node].dtype;
+  });
   if (numbers && !std::ranges::all_of(read, [&](const Source& s) { return same_place(a, s); })) {
     in.kind = OrbitInput::Kind::Number;
     in.level = low;
@@ -279,8 +384,13 @@ bool Orbits::settle_input(std::uint32_t id, int i) {
   std::int64_t from = middle, to = middle + 1;
   while (from > low && holds(from - 1)) --from;
   while (to < high && holds(to)) ++to;
-  if (in.kind == OrbitInput::Kind::Orbit && in.orbit == kNoId)
-    in.orbit = make(from, std::vector<Source>(read.begin() + (from - low), read.begin() + (to - low)));
+  if (in.kind == OrbitInput::Kind::Orbit && in.orbit == kNoId) {
+    Orbit statement;
+    statement.run = all[id].run;
+    statement.low = from;
+    statement.at.assign(read.begin() + (from - low), read.begin() + (to - low));
+    in.orbit = make(std::move(statement));
+  }
   all[id].inputs.push_back(std::move(in));
   all[id].from = from;
   all[id].to = to;
@@ -358,7 +468,7 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
   std::vector<Filled> filled;
   std::vector<Piece> open{{{array, 0}, identity_map(shape.size()), 0, levels}};
   for (std::int64_t work = 0; !open.empty(); ++work) {
-    if (work > 4 * levels + 64) return std::nullopt;
+    if (work > 16 * levels + 64) return std::nullopt;
     const Piece p = open.back();
     open.pop_back();
     const Source s = trace(g, p.edge, p.map);
@@ -388,6 +498,7 @@ std::optional<Layers> find_layers(const FusionGraph& f, NodeId array) {
   }
   const std::int64_t alone = std::ranges::count_if(filled, [](const Filled& p) { return p.high - p.low == 1; });
   if (alone < Orbits::kFewestLevels || levels > kMostLevels * alone) return std::nullopt;
+  layers.pieces = static_cast<std::int64_t>(filled.size());
   layers.levels.resize(static_cast<std::size_t>(levels));
   for (const Filled& piece : filled) fill(layers, piece);
   return layers;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Layers {
   Dims lanes;                   ///< extents other than 1 of the other axes
   IndexMap place;               ///< coordinates of the lanes -> dimensions of the array; the axis stands at 0
   std::vector<Source> levels;   ///< what each level is, at coordinates of the lanes
+  std::int64_t pieces = 0;      ///< boxes that the array is made of
   std::vector<NodeId> updates;  ///< that make it
 };
 
@@ -35,6 +37,8 @@ struct OrbitInput {
 };
 
 struct Orbit {
+  bool copies = false;            ///< no statement: its levels are what its one input is
+  int run = 0;                    ///< of levels of its array, each of which is a loop
   std::int64_t low = 0;           ///< the first level that is known
   std::vector<Source> at;         ///< by level from there on
   std::int64_t from = 0, to = 0;  ///< levels at which its nodes are one statement
@@ -55,12 +59,18 @@ class Orbits {
 
   /// The orbits that the levels of an array lead to. False where they do not repeat; then nothing may be used.
   bool add(const Layers& layers);
+  /// Orbits of the levels that are not in that of the last array, as far as they repeat: they are copied, or another
+  /// statement.
+  void add_other_runs(const Layers& layers);
 
   std::vector<Orbit> all;
-  /// By array of add(): its orbit, of which level k + shift is level k of the array.
+  /// An array, by the order of add(), and an orbit of it, of which level k + shift is level first + k * step of the
+  /// array.
   struct OfArray {
+    std::size_t array;
     std::uint32_t orbit;
-    std::int64_t shift;
+    std::int64_t shift, first = 0, step = 1;
+    [[nodiscard]] std::int64_t place(std::int64_t level) const { return first + (level - shift) * step; }
   };
   std::vector<OfArray> of_arrays;
   struct Place {
@@ -76,10 +86,22 @@ class Orbits {
   [[nodiscard]] Source input(const Source& of, int i) const;
 
  private:
+  /// Levels from..to-1 that are one statement, or copied.
+  struct Run {
+    std::int64_t from = 0, to = 0;
+    bool copies = false;
+    [[nodiscard]] std::int64_t count() const { return to - from; }
+  };
   bool join(const Layers& layers, const Place& place, std::int64_t level);
-  std::uint32_t make(std::int64_t low, std::vector<Source> at);
+  bool add_run(const Layers& layers, const Run& run, std::int64_t first = 0, std::int64_t step = 1);
+  bool add_in_turns(const Layers& layers);
+  std::uint32_t make(Orbit orbit);
+  bool settle_from(std::size_t first);
   bool settle(std::uint32_t orbit);
   bool settle_input(std::uint32_t orbit, int i);
+  [[nodiscard]] Run best_run(std::span<const Source> levels) const;
+  [[nodiscard]] bool is_copied(const Source& a, const Source& b, const std::optional<Dims>& steps) const;
+  [[nodiscard]] bool is_number(const Source& s) const;
   [[nodiscard]] bool alike(const Source& a, const Source& b) const;
   [[nodiscard]] bool is_statement(const Source& s) const;
 
@@ -87,6 +109,7 @@ class Orbits {
   const Graph* g_;
   const Writes* writes_;
   Dims lanes_;
+  std::size_t arrays_ = 0;
   std::unordered_map<NodeId, Place> places_;
 };
 

@@ -129,6 +129,67 @@ TEST_CASE("levels: many that do not read each other are one kernel at the floor"
   });
 }
 
+TEST_CASE("levels: boxes that are copied, that take turns, and what lies between them", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 120;
+    const ta::Array a = noise({9}, 1), m = noise({2 * n, 9}, 2), line = noise({n}, 3);
+    struct Program {
+      const char* name;
+      std::function<ta::Array(const Pause&)> f;
+      std::int64_t kernels;
+    };
+    const auto every = [&](std::int64_t first, std::int64_t last, std::int64_t step, const auto& value) {
+      return [=](const Pause& pause) {
+        ta::Array x = m(ta::slice(0, n));
+        for (std::int64_t k = first; k < last; k += step) {
+          x.set({k}, value(k));
+          if (k % 16 == 2) pause(x);
+        }
+        return x;
+      };
+    };
+    const auto scaled = [&](std::int64_t k) { return a * (static_cast<double>(k) + 0.5); };
+    const Program programs[] = {
+        {"rows of other arrays", every(0, n, 1, [&](std::int64_t k) { return m(2 * n - 1 - 2 * k); }), 1},
+        {"the middle", every(20, 100, 1, scaled), 1},
+        {"every third", every(0, n, 3, scaled), 1},
+        {"two take turns", every(0, n, 1, [&](std::int64_t k) { return k % 2 ? ta::sqrt(m(k)) : scaled(k); }), 1},
+        {"three, and the first of them twice",
+         every(0, n, 1, [&](std::int64_t k) { return k % 3 == 1 ? ta::sqrt(m(k))
+                                                     : k % 3    ? m(k)
+                                                                : scaled(k); }), 1},
+        {"another formula in the second half",
+         every(0, n, 1, [&](std::int64_t k) { return k < 70 ? ta::sqrt(m(k)) : scaled(k); }), 1},
+        {"a recurrence behind a copy", every(80, n, 1, [&](std::int64_t k) { return m(k) * 0.5; }), 1},
+        {"numbers",
+         [&](const Pause& pause) {
+           ta::Array x = line * 2.0;
+           for (std::int64_t k = 0; k < n - 10; ++k) {
+             x.set({k}, 1.0 / static_cast<double>(k + 1));
+             if (k % 16 == 2) pause(x);
+           }
+           return x;
+         },
+         2},
+        {"a recurrence, then another",
+         [&](const Pause& pause) {
+           ta::Array x = m(ta::slice(0, n));
+           for (std::int64_t k = 1; k < n; ++k) {
+             x.set({k}, k < 60 ? x(k - 1) * 0.5 + m(k) : x(k - 1) * m(k));
+             if (k % 16 == 2) pause(x);
+           }
+           return x;
+         },
+         0},
+    };
+    for (const Program& p : programs) {
+      INFO(p.name);
+      const ta::Counters c = check_program([&](const Pause& pause) { return std::vector{p.f(pause)}; });
+      if (p.kernels > 0) CHECK(c.kernels == p.kernels);
+    }
+  });
+}
+
 TEST_CASE("levels: states that feed each other, and the last of them", "[levels]") {
   on_every_device([](ta::Device) {
     const ta::Array a = noise({12, 30}, 5);

@@ -73,6 +73,39 @@ Maker second_order(const Grid& grid) {
   return m;
 }
 
+/// A quarter of an array as it is, then a formula of other arrays, rows of another array, and numbers.
+Maker quarters(const Grid& grid, Dtype d) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape(), d), b = m.leaf(grid.shape(), d);
+  GraphEdge x = m.leaf(grid.shape(), d);
+  const std::int64_t n = grid.levels;
+  for (std::int64_t k = n / 4; k < n; ++k) {
+    const GraphEdge back = slice(m, b, grid.at(n - 1 - k), grid.one());
+    const GraphEdge value = 4 * k >= 3 * n ? m.broadcast(m.scalar(static_cast<double>(k), d), grid.one())
+                            : 2 * k >= n   ? back
+                                           : m.map(Op::Minimum, {slice(m, a, grid.at(k), grid.one()), back});
+    x = m.update(x, value, grid.at(k));
+  }
+  m.g.roots = {x};
+  return m;
+}
+
+/// Two formulas that take turns; `carried`, one of them of the level before.
+Maker turns(const Grid& grid, Dtype d, bool carried) {
+  Maker m;
+  const GraphEdge a = m.leaf(grid.shape(), d), b = m.leaf({grid.lanes}, d);
+  GraphEdge x = m.broadcast(m.scalar(0, d), grid.shape());
+  const GraphEdge first = m.reshape(b, grid.one());
+  GraphEdge now = first;
+  for (std::int64_t k = 0; k < grid.levels; ++k) {
+    const GraphEdge ak = slice(m, a, grid.at(k), grid.one());
+    now = k % 2 == 0 ? m.map(Op::Minimum, {first, ak}) : m.map(Op::Subtract, {carried ? now : first, ak});
+    x = m.update(x, now, grid.at(k));
+  }
+  m.g.roots = {x};
+  return m;
+}
+
 /// x[k] = min(x[k - 1], a[k]) - b[k], recorded as a loop; all of x, or its last level too.
 GraphEdge loop(Maker& m, const Grid& grid, GraphEdge a, GraphEdge b, bool is_up,
                std::vector<GraphEdge>* last = nullptr) {
@@ -127,6 +160,12 @@ std::vector<Maker> some() {
     graphs.push_back(second_order(grid));
     graphs.push_back(loops(grid, float64, true));
     graphs.push_back(loops(grid, float32, false));
+  }
+  for (const Grid& grid : {Grid{70, 200, 1}, {33, 120, 0}}) {
+    graphs.push_back(quarters(grid, float32));
+    graphs.push_back(quarters(grid, int64));
+    graphs.push_back(turns(grid, float64, true));
+    graphs.push_back(turns(grid, float32, false));
   }
   graphs.push_back(up_and_down({64, 150, 1}, float32));
   graphs.push_back(until_done(700, float64, 12));
@@ -248,7 +287,7 @@ TEST_CASE("levels: few levels, other formulas and values between them stay opera
   Maker other;
   GraphEdge x = other.leaf({40, 20}), now = slice(other, x, {0, 0}, {40, 1});
   for (std::int64_t k = 1; k < 20; ++k) {
-    now = other.map(k % 2 ? Op::Minimum : Op::Subtract, {now, slice(other, x, {0, k}, {40, 1})});
+    now = other.map(k * k / 3 % 2 ? Op::Minimum : Op::Subtract, {now, slice(other, x, {0, k}, {40, 1})});
     x = other.update(x, now, {0, k});
   }
   other.g.roots = {x};
