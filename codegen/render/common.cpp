@@ -287,12 +287,14 @@ namespace {
 std::string largest_literal(Dtype dtype) {
   if (dtype == Dtype::Float32) return "tarry_from_bits_f32(0x7f800000u)";
   if (dtype == Dtype::Float64) return "tarry_from_bits_f64(0x7ff0000000000000ull)";
+  if (itemsize(dtype) == 4) return dtype == Dtype::UInt32 ? "0xffffffffu" : "0x7fffffff";
   return dtype == Dtype::UInt64 ? "0xffffffffffffffffull" : "0x7fffffffffffffffll";
 }
 std::string smallest_literal(Dtype dtype) {
   if (dtype == Dtype::Float32) return "tarry_from_bits_f32(0xff800000u)";
   if (dtype == Dtype::Float64) return "tarry_from_bits_f64(0xfff0000000000000ull)";
-  return dtype == Dtype::UInt64 ? "0" : "(-0x7fffffffffffffffll - 1)";
+  if (tarry::info(dtype).kind == DtypeKind::UInt) return "0";
+  return itemsize(dtype) == 4 ? "(-0x7fffffff - 1)" : "(-0x7fffffffffffffffll - 1)";
 }
 
 }  // namespace

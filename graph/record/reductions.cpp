@@ -8,7 +8,7 @@
 namespace tarry::graph {
 
 Dtype accumulator(Op op, Dtype dtype) {
-  const bool adds = op == Op::Sum || op == Op::Prod || is_scan(op);
+  const bool adds = op == Op::Sum || op == Op::Prod || op == Op::CumulativeSum || op == Op::CumulativeProd;
   switch (tarry::info(dtype).kind) {
     case DtypeKind::Int: return adds ? int64 : itemsize(dtype) < 4 ? int32 : dtype;
     case DtypeKind::Bool: return adds ? int64 : int32;

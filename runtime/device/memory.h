@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tarry::runtime {
 
@@ -44,21 +45,30 @@ class IdleClock {
   /// A request passes. True now and then: what is old may go.
   bool passes(std::size_t bytes, std::size_t cached) {
     now_ += bytes + kRequest;
+    most_ = std::max(most_, cached);
+    if (now_ > turns_) {
+      most_before_ = std::exchange(most_, cached);
+      turns_ = now_ + most_idle();
+    }
     if (now_ < next_) return false;
-    next_ = now_ + most_idle(cached) / 8;
+    next_ = now_ + most_idle() / 8;
     return true;
   }
   [[nodiscard]] std::uint64_t now() const { return now_; }
-  [[nodiscard]] bool is_old(std::uint64_t since, std::size_t cached) const { return now_ - since > most_idle(cached); }
+  [[nodiscard]] bool is_old(std::uint64_t since) const { return now_ - since > most_idle(); }
 
  private:
   static constexpr std::uint64_t kRequest = std::uint64_t{16}
                                             << 10;  // the least work that an evaluate is, as bytes moved
   static constexpr std::uint64_t kLittle = std::uint64_t{32} << 20;  // cached memory that never matters
   static constexpr std::uint64_t kTimes = 4;
-  static std::uint64_t most_idle(std::size_t cached) { return kTimes * std::max<std::uint64_t>(cached, kLittle); }
+  /// By the most that was cached lately: while an evaluate takes what it needs, less and less is.
+  [[nodiscard]] std::uint64_t most_idle() const {
+    return kTimes * std::max<std::uint64_t>({most_, most_before_, kLittle});
+  }
 
-  std::uint64_t now_ = 0, next_ = 0;
+  std::uint64_t now_ = 0, next_ = 0, turns_ = 0;
+  std::size_t most_ = 0, most_before_ = 0;  ///< cached since the last turn, and between it and the one before
 };
 
 std::string bytes_text(std::size_t bytes);  ///< "1.50 MiB"

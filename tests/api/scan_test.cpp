@@ -95,6 +95,8 @@ TEST_CASE("scan: running extremes are exact along every axis, for every dtype an
       run(1.0, n);
       run(std::int64_t{1}, n);
       run(std::uint64_t{1}, n);
+      run(std::int32_t{1}, n);
+      run(std::uint32_t{1}, n);
       run(std::int8_t{1}, n);
     }
   };
@@ -117,6 +119,8 @@ TEST_CASE("scan: running extremes keep the dtype, pass NaN on and tell zeros apa
     CHECK(cumulative_max(array({1, 3, 2}) > 2).to_vector<bool>() == std::vector<bool>{false, true, true});
     CHECK(cumulative_min(ones({2, 3}, float16), {.axis = 0}).dtype() == float16);
     CHECK(cumulative_max(zeros({0, 4}), {.axis = 0}).shape() == Shape{0, 4});
+    const Counters c = plan(cumulative_max(zeros({50, 40}, int32) + 1, {.axis = 0})).counters();
+    CHECK(c.bytes_written == 50 * 40 * 4);
   });
 }
 

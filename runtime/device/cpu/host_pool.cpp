@@ -119,8 +119,7 @@ void HostPool::give(void* data, std::size_t bytes, std::size_t size) noexcept {
 
 void HostPool::free_aged() noexcept {
   for (auto& [size, bin] : free_) {
-    const auto young =
-        std::ranges::find_if(bin, [this](const Idle& idle) { return !clock_.is_old(idle.since, stats_.cached); });
+    const auto young = std::ranges::find_if(bin, [this](const Idle& idle) { return !clock_.is_old(idle.since); });
     for (auto idle = bin.begin(); idle != young; ++idle) std::free(idle->data);
     stats_.cached -= static_cast<std::size_t>(young - bin.begin()) * size;
     bin.erase(bin.begin(), young);

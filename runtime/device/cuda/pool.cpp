@@ -86,10 +86,8 @@ std::vector<CudaPool::Block> CudaPool::take_aged(std::size_t bytes) {
   std::vector<Block> aged;
   const std::lock_guard lock(mutex_);
   if (!clock_.passes(bytes, stats_.cached)) return aged;
-  const std::size_t cached = stats_.cached;
   for (std::vector<Block>& blocks : cache_) {
-    const auto young =
-        std::ranges::find_if(blocks, [&](const Block& b) { return !clock_.is_old(b.idle_since, cached); });
+    const auto young = std::ranges::find_if(blocks, [&](const Block& b) { return !clock_.is_old(b.idle_since); });
     aged.insert(aged.end(), std::make_move_iterator(blocks.begin()), std::make_move_iterator(young));
     const auto first = aged.end() - (young - blocks.begin());
     for (auto b = first; b != aged.end(); ++b) stats_.cached -= b->bytes;

@@ -80,6 +80,8 @@ std::vector<KernelCase> cases_of(const ScanShape& s) {
           simple(s, Op::CumulativeProd, Dtype::Float32),
           simple(s, Op::CumulativeMin, Dtype::Float32),
           simple(s, Op::CumulativeMax, Dtype::Int64),
+          simple(s, Op::CumulativeMin, Dtype::Int32),
+          simple(s, Op::CumulativeMax, Dtype::UInt32),
           everything(s),
           guarded(s)};
 }

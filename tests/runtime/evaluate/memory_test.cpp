@@ -137,6 +137,18 @@ TEST_CASE("memory: what is idle while much is served goes back, and a loop keeps
   }
 }
 
+TEST_CASE("memory: a loop keeps all blocks that it uses, however many a step takes", "[memory]") {
+  ta::trim(ta::cpu);
+  const ta::Array x = ta::ones({1 << 22});
+  std::int64_t last = -1;
+  for (int step = 0; step < 12; ++step) {
+    std::vector<ta::Array> results;
+    for (int i = 0; i < 12; ++i) results.push_back(x + static_cast<float>(i));
+    last = ta::evaluate(results).counters().allocations;
+  }
+  CHECK(last == 0);
+}
+
 TEST_CASE("memory: where there is no room, what waits is evaluated, and then there is", "[memory]") {
   const ta::Scope on_cpu(ta::cpu), patient(ta::Budget::unlimited());
   const std::int64_t live = ta::memory_stats(ta::cpu).live;
