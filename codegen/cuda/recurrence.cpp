@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kHeldWords = 32;        // of a thread, for what is loaded ahead
 constexpr int kHeldTurnedWords = 40;  // where a part of it is turned: fewer levels at once are no whole sectors
-constexpr int kMostAhead = 8;         // levels
+constexpr int kMostAhead = 16;        // levels
+constexpr int kUsualAhead = 8;        // of loops that have more than a few instructions
 constexpr int kTogether = 8;  // levels that move no memory take an eighth of the instructions at hand, side by side
 
 class RecurrenceWriter {
@@ -261,6 +262,7 @@ class RecurrenceWriter {
     });
     int ahead = kMostAhead;
     while (ahead > 1 && ahead * words > (turns ? kHeldTurnedWords : kHeldWords)) ahead /= 2;
+    if (ahead > kUsualAhead && (!turns || has_many_instructions(ir_, kTogether * ahead))) ahead = kUsualAhead;
     while (ahead > 1 && !moves(stage) && has_many_instructions(ir_, kTogether * ahead)) ahead /= 2;
     each(Region::Point, stage, [&](Value v, const Instr& in) {
       if (in.kind == InstrKind::Carried)
