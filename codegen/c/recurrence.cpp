@@ -49,6 +49,7 @@ class RecurrenceWriter {
       w_.open_loop("k", "0", "p->" + slot_name({SlotKind::Scalar, ir_.levels[static_cast<std::size_t>(stage)]}));
       places(Region::Point, stage, "k");
       w_.loop(level_loop(stage));
+      store_apart(stage);
       each(Region::Point, stage, [&](Value v, const Instr& in) {
         if (in.kind == InstrKind::While) leave_at_end(v);
       });
@@ -84,6 +85,8 @@ class RecurrenceWriter {
       const Instr& in = ir_.instrs[v];
       if (is_once(in)) array(fmt::format("row{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::Carried) array(fmt::format("c{}", v), in.dtype, std::to_string(lanes_));
+      if (is_apart(in))
+        array(fmt::format("s{}", v), ir_.buffers[ir_.accesses[in.index].buffer], std::to_string(lanes_));
       if (in.kind == InstrKind::While) array(fmt::format("e{}", v), in.dtype, std::to_string(lanes_));
       if (in.kind == InstrKind::Last && carrier(v) == kNone)
         array(fmt::format("l{}", v), in.dtype, std::to_string(lanes_));
@@ -110,6 +113,25 @@ class RecurrenceWriter {
   [[nodiscard]] static bool is_once(const Instr& in) {
     return in.region == Region::Row &&
            (in.kind == InstrKind::Load || in.kind == InstrKind::Compute || in.kind == InstrKind::Kept);
+  }
+
+  /// True for a store of lanes that do not lie side by side: their values wait in an array, so that what computes them
+  /// has vectors.
+  [[nodiscard]] bool is_apart(const Instr& in) const {
+    return in.kind == InstrKind::Store && in.region == Region::Point && in.guard == kNone &&
+           w_.stride_class(in.index, Axis::LastOuter) == StrideClass::Any;
+  }
+
+  void store_apart(int stage) {
+    std::vector<Value> stores;
+    each(Region::Point, stage, [&](Value v, const Instr& in) {
+      if (is_apart(in)) stores.push_back(v);
+    });
+    if (stores.empty()) return;
+    w_.open("for (tarry_i64 j = 0; j < m; ++j)");
+    for (const Value v : stores)
+      w_.line(fmt::format("{} = s{}[j];", w_.element(ir_.instrs[v].index, Axis::LastOuter, "j"), v));
+    w_.close();
   }
 
   /// Leaves the loop where no lane goes on.
@@ -168,6 +190,8 @@ class RecurrenceWriter {
         loop.kept.emplace_back(fmt::format("x{}[j]", v), in.args[0]);
       else if (in.kind == InstrKind::While)
         loop.kept.emplace_back(fmt::format("e{}[j]", v), in.args[0]);
+      else if (is_apart(in))
+        loop.kept.emplace_back(fmt::format("s{}[j]", v), in.args[0]);
       else if (!is_placed(in) && in.kind != InstrKind::Number)
         loop.values.push_back(v);
     });

@@ -55,6 +55,8 @@ class CWriter : public CodeWriter {
     find_fixed();
   }
 
+  [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
+  [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
   /// Values that lie in arrays of points: no computation from them is done ahead of a loop over these.
   void set_kept(std::vector<bool> kept) {
     kept_ = std::move(kept);
@@ -143,9 +145,7 @@ class CWriter : public CodeWriter {
   void call_batch(Value v, const Loop& loop, const BatchedCalls& batched);
   void call_once(Value v, const Operand& operand);
   bool run_parts(const Loop& loop);
-  [[nodiscard]] StrideClass stride_class(std::uint32_t access, Axis axis) const;
   [[nodiscard]] std::string stride(std::uint32_t access, Axis axis) const;
-  [[nodiscard]] std::string element(std::uint32_t access, Axis axis, std::string_view i) const;
   [[nodiscard]] std::string guarded(const Instr& instr, const std::string& text) const;
   [[nodiscard]] std::string index(const Instr& instr, Axis axis, std::string_view i, const Operand& operand) const;
   void find_fixed() {

@@ -5,13 +5,15 @@
 // broadcast to, and one behind them: the level. A loop that reads what another one stacks joins its kernel where it has
 // the same levels and lanes, reads its own lane, and a lane can keep the stack. Elementwise operations of what is
 // carried out of a loop, lane by lane, are computed behind it where they end in results that are asked for: then they
-// add no value to those in memory. So are those of what a loop that combines stacks, level by level.
+// add no value to those in memory. So are those of what a loop that combines stacks, level by level. An array that
+// joins results of a loop, and nothing else, is written by the loop, each result at its place.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "graph/fusion/levels.h"
+#include "graph/fusion/loop_joins.h"
 #include "graph/loops.h"
 #include "support/check.h"
 
@@ -27,8 +29,10 @@ struct LoopGraph {
         level_of(find_loop_levels(graph)),
         readers(graph.nodes.size()),
         roots(graph.nodes.size()),
-        behind(graph.nodes.size()) {
+        behind(graph.nodes.size()),
+        cost_of_coordinates(graph.nodes.size(), kNotOfCoordinates) {
     for (NodeId id = 0; id < g.nodes.size(); ++id) {
+      find_cost(id);
       behind[id] = is_loop_result(g.nodes[id].op);
       for (int i = 0; i < g.nodes[id].n_inputs; ++i) {
         readers[g.nodes[id].inputs[i].node].push_back(id);
@@ -37,11 +41,23 @@ struct LoopGraph {
     }
     for (const GraphEdge& r : g.roots) roots[r.node] = true;
   }
+  void find_cost(NodeId id) {
+    const GraphNode& n = g.nodes[id];
+    const OpClass c = info(n.op).op_class;
+    const bool moves = c == OpClass::View || c == OpClass::Reshape, computes = c == OpClass::Map && is_pure(n.op);
+    if (c != OpClass::Scalar && c != OpClass::Iota && !moves && !computes) return;
+    int cost = computes ? info(n.op).cost : 0;
+    for (int i = 0; i < n.n_inputs; ++i) cost += cost_of_coordinates[n.inputs[i].node];
+    cost_of_coordinates[id] = std::min(cost, kNotOfCoordinates);
+  }
+
+  static constexpr int kNotOfCoordinates = 1 << 20;
   const Graph& g;
   std::vector<NodeId> level_of;
   std::vector<std::vector<NodeId>> readers;
   std::vector<bool> roots;
-  std::vector<bool> behind;  ///< results of loops, and what is made of them
+  std::vector<bool> behind;              ///< results of loops, and what is made of them
+  std::vector<int> cost_of_coordinates;  ///< of a value that numbers and coordinates make
 };
 
 /// One kernel of one or several loops, in order.
@@ -60,6 +76,7 @@ class LoopMaker {
   std::shared_ptr<const Levels> make() {
     find_nodes();
     if (!find_lanes()) return nullptr;
+    take_joins();
     take_consumers();
     take_producers();
     values_.resize(2 * levels_.size() + 1);
@@ -166,13 +183,35 @@ class LoopMaker {
   /// Computing it again takes no longer than reading it: a comparison of coordinates with numbers, and the like.
   [[nodiscard]] bool is_trivial(NodeId id) const {
     constexpr int kMostCost = 4;
-    if (info(node(id).op).cost > kMostCost) return false;
-    for (int i = 0; i < node(id).n_inputs; ++i) {
-      const NodeId from =
-          trace(g_, node(id).inputs[i], identity_map(g_.shape(node(id).inputs[i].node).size())).edge.node;
-      if (node(from).op != Op::Scalar && node(from).op != Op::Iota) return false;
+    return all_.cost_of_coordinates[id] <= kMostCost;
+  }
+
+  /// Takes the updates that join results of the loops.
+  void take_joins() {
+    if (!fuses_ || combines()) return;
+    for (NodeId id = levels_.front(); id < g_.nodes.size(); ++id) {
+      if (node(id).op != Op::Update || !all_.behind[id]) continue;
+      const auto is_alone = [&](NodeId update) { return !all_.roots[update] && all_.readers[update].size() == 1; };
+      for (const JoinedPart& part : joined_parts(g_, id, is_alone, [&](NodeId n) { return is_result(n); })) {
+        own_[part.array] = true;
+        joined_[part.result].push_back({part.result, id, part.place});
+      }
     }
-    return true;
+  }
+
+  /// Stores a result wherever it is wanted; `map`: coordinates -> its dimensions.
+  void store_result(std::size_t section, NodeId result, std::uint32_t stored, const IndexMap& map) {
+    if (is_wanted(result)) store(section, result, stored, map);
+    const auto found = joined_.find(result);
+    if (found == joined_.end()) return;
+    for (const JoinedPart& part : found->second) {
+      IndexMap to;
+      for (int d = 0; d < part.place.size; ++d) {
+        const AxisMap &own = part.place[d], from = own.axis < 0 ? AxisMap{-1, 0, 0} : map[own.axis];
+        to.push_back({from.axis, from.start + own.start, from.step});
+      }
+      store(section, part.array, stored, to);
+    }
   }
 
   /// Coordinates of what follows the loops: the lanes, or all that a loop stacks.
@@ -439,8 +478,7 @@ class LoopMaker {
       case Op::LoopLast: results_[id] = {computed(id, 0), {}}; return;
       case Op::LoopStack: {
         results_[id] = {combines() ? of_carry(Kind::Running, id) : computed(id, 0), along_levels()};
-        if (is_wanted(id))
-          store(inside(), id, results_[id].value, at_levels(g_.shape(id), static_cast<int>(n.payload)));
+        store_result(inside(), id, results_[id].value, at_levels(g_.shape(id), static_cast<int>(n.payload)));
         return;
       }
       default: {
@@ -461,11 +499,11 @@ class LoopMaker {
   void add_results_behind() {
     const std::size_t behind = values_.size() - 1;
     for (const auto& [id, result] : results_) {
-      if (node(id).op != Op::LoopLast || !is_wanted(id)) continue;
+      if (node(id).op != Op::LoopLast || (!is_wanted(id) && !joined_.contains(id))) continue;
       Levels::Value last;
       last.kind = Kind::Last;
       last.args[0] = result.value;
-      store(behind, id, push(behind, std::move(last)), at_lanes(g_.shape(id)));
+      store_result(behind, id, push(behind, std::move(last)), at_lanes(g_.shape(id)));
     }
   }
 
@@ -474,7 +512,8 @@ class LoopMaker {
     v.kind = Kind::Store;
     v.args[0] = stored;
     push(section, std::move(v));
-    out_.outputs.push_back({result, 0});
+    if (std::ranges::find(out_.outputs, GraphEdge{result, 0}) == out_.outputs.end())
+      out_.outputs.push_back({result, 0});
   }
 
   void collect() {
@@ -516,6 +555,7 @@ class LoopMaker {
   std::map<NodeId, std::uint32_t> now_, arrays_;    // of nodes of a loop; of stacks that are kept
   std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> copies_;  // by loop and value
   std::map<NodeId, Result> results_;                                       // of loops that are done
+  std::map<NodeId, std::vector<JoinedPart>> joined_;                       // by result
   std::map<std::string, std::uint32_t> outer_;                             // of what comes from outside
   std::vector<std::pair<std::uint32_t, std::uint32_t>> nexts_;             // by carry
 };

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "graph/record/body.h"
+#include "graph/record/element_form.h"
+#include "graph/record/element_ops.h"
 
 namespace tarry::graph {
 
@@ -30,37 +32,31 @@ class Components {
   [[nodiscard]] Edge joined(const Edge& result, std::span<const Edge> elements, int levels = -1) const;
 
  private:
-  /// A value as elements.
-  struct Form {
-    Dims shape;
-    std::vector<int> lanes;  ///< axis of each lane
-    [[nodiscard]] bool is_lane(int axis) const;
-    [[nodiscard]] std::size_t count() const;
-    [[nodiscard]] std::size_t number(const Dims& at) const;  ///< of the element at a place, whatever its lanes
-    [[nodiscard]] std::vector<Dims> places() const;          ///< in order, 0 along lanes
-  };
-  using Elements = std::unordered_map<const Node*, std::vector<Edge>>;
-  using Lanes = std::vector<int>;
+  using Form = ElementForm;
+  using Made = std::unordered_map<const Node*, Elements>;  ///< one output after the other
 
   [[nodiscard]] const Form* form_of(const Node& n) const;
   bool add(const Node& n);
-  [[nodiscard]] bool agree(Lanes& lanes, const Lanes& others) const;
-  bool find_map(const Node& n, Lanes& lanes) const;
-  bool find_view(const Node& n, Lanes& lanes) const;
-  bool find_reshape(const Node& n, Lanes& lanes) const;
-  bool find_reduce(const Node& n, Lanes& lanes);
-  bool find_matmul(const Node& n, Lanes& lanes);
-  bool find_update(const Node& n, Lanes& lanes) const;
+  bool find_form(const Node& n, Form& form);
+  bool find_map(const Node& n, Form& form) const;
+  bool find_view(const Node& n, Form& form) const;
+  bool find_update(const Node& n, Form& form) const;
+  bool find_gather(const Node& n, Form& form);
+  bool find_row(const Node& n, Form& form);
+  bool find_matmul(const Node& n, Form& form);
+  bool find_matrices(const Node& n, Form& form);
+  [[nodiscard]] bool take_lanes(const Node& n, Form& form) const;
 
-  [[nodiscard]] std::vector<Edge> make(const Node& n, const Elements& made) const;
-  [[nodiscard]] Edge element(const Node& n, int input, const Dims& at, const Lanes& lanes, const Elements& made) const;
-  [[nodiscard]] Edge outside(const Edge& x, const Dims& at, const Lanes& lanes) const;
-  [[nodiscard]] Edge mapped_at(const Node& n, const Dims& at, const Form& form, const Elements& made) const;
-  [[nodiscard]] Edge viewed_at(const Node& n, const Dims& at, const Elements& made) const;
-  [[nodiscard]] Edge reduced_at(const Node& n, const Dims& at, const Form& form, const Elements& made) const;
-  [[nodiscard]] Edge multiplied_at(const Node& n, const Dims& at, const Form& form, const Elements& made) const;
-  [[nodiscard]] Edge updated_at(const Node& n, const Dims& at, const Form& form, const Elements& made) const;
-  [[nodiscard]] Edge computed(const Node& n, Op op, std::span<const Edge> inputs) const;
+  [[nodiscard]] Elements make(const Node& n, const Made& made) const;
+  [[nodiscard]] Edge element(const Node& n, int input, const Dims& at, const Form& form, const Made& made) const;
+  [[nodiscard]] Edge outside(const Edge& x, const Dims& at, const Form& form, int lanes) const;
+  [[nodiscard]] Edge mapped_at(const Node& n, const Dims& at, const Form& form, const Made& made) const;
+  [[nodiscard]] Edge viewed_at(const Node& n, const Dims& at, const Made& made) const;
+  [[nodiscard]] Edge updated_at(const Node& n, const Dims& at, const Form& form, const Made& made) const;
+  [[nodiscard]] Edge gathered_at(const Node& n, const Dims& at, const Form& form, const Made& made) const;
+  [[nodiscard]] Edge multiplied_at(const Node& n, const Dims& at, const Form& form, const Made& made) const;
+  [[nodiscard]] Elements rows(const Node& n, const Form& form, const Made& made) const;
+  [[nodiscard]] Elements matrices(const Node& n, const Form& form, const Made& made) const;
 
   const Body& body_;
   const std::span<const Edge> given_;
