@@ -120,7 +120,7 @@ class RecurrenceWriter {
       const Instr& in = ir_.instrs[v];
       if ((in.kind != InstrKind::Load && in.kind != InstrKind::Store) || in.region != Region::Point) continue;
       const Access& a = ir_.accesses[in.index];
-      turned_[v] = a.buffer != kNone && a.reduced != StrideClass::Zero && !a.strides.empty() &&
+      turned_[v] = a.buffer != kNone && a.reduced == StrideClass::One && !a.strides.empty() &&
                    a.strides.back() == StrideClass::Any && condition_of(in.stage) == kNone;
       turns_ = turns_ || turned_[v];
     }
