@@ -114,13 +114,24 @@ class RecurrenceWriter {
     return fmt::format("b{}[{}]", in.index, offset);
   }
 
+  /// True for the one access of a loop to a buffer, which may go down the levels: where there are several, elements of
+  /// a lane lie side by side, and not its levels.
+  [[nodiscard]] bool is_alone(const Instr& in) const {
+    const Access& a = ir_.accesses[in.index];
+    int accesses = 0;
+    each(Region::Point, in.stage, [&](Value, const Instr& other) {
+      if (other.kind == in.kind && ir_.accesses[other.index].buffer == a.buffer) ++accesses;
+    });
+    return a.reduced == StrideClass::Any && accesses == 1;
+  }
+
   void find_turned() {
     turned_.assign(ir_.instrs.size(), false);
     for (Value v = 0; v < ir_.instrs.size(); ++v) {
       const Instr& in = ir_.instrs[v];
       if ((in.kind != InstrKind::Load && in.kind != InstrKind::Store) || in.region != Region::Point) continue;
       const Access& a = ir_.accesses[in.index];
-      turned_[v] = a.buffer != kNone && a.reduced == StrideClass::One && !a.strides.empty() &&
+      turned_[v] = a.buffer != kNone && (a.reduced == StrideClass::One || is_alone(in)) && !a.strides.empty() &&
                    a.strides.back() == StrideClass::Any && condition_of(in.stage) == kNone;
       turns_ = turns_ || turned_[v];
     }
