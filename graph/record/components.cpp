@@ -16,8 +16,8 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::size_t kMostElements = 64;      // of a value
-constexpr std::size_t kMostOperations = 2048;  // of a level
-constexpr std::int64_t kMostSummed = 32;      // terms of a sum, and places of which one is read
+constexpr std::size_t kMostOperations = 4096;  // of a level
+constexpr std::int64_t kMostSummed = 32;       // terms of a sum, and places of which one is read
 constexpr std::size_t kOfConversion = 8;       // operations that one of a 16-bit float takes
 constexpr int kNone = -1, kSmall = ElementForm::kSmall;
 
