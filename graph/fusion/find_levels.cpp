@@ -70,16 +70,19 @@ std::vector<Layers> find_arrays(const FusionGraph& f) {
   std::vector<int> reads(n);
   for (const GraphNode& node : f.g.nodes)
     for (int i = 0; i < node.n_inputs; ++i) ++reads[node.inputs[i].node];
-  std::vector<bool> is_part(n);
+  std::vector<bool> is_part(n), gone_through(n);
   std::vector<Layers> arrays;
   for (const NodeId id : last_updates(f)) {
     std::optional<Layers> layers = is_part[id] ? std::nullopt : find_layers(f, id);
     if (!layers) continue;
-    for (const NodeId u : layers->updates)
+    for (const NodeId u : layers->updates) {
+      if (gone_through[u]) continue;  // arrays may begin with the same updates
+      gone_through[u] = true;
       for (int i = 0; i < f.g.nodes[u].n_inputs; ++i) {
         const NodeId from = f.g.nodes[u].inputs[i].node;
         if (--reads[from] == 0) is_part[from] = !f.root(from);
       }
+    }
     arrays.push_back(std::move(*layers));
   }
   return arrays;

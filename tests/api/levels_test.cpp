@@ -190,6 +190,25 @@ TEST_CASE("levels: boxes that are copied, that take turns, and what lies between
   });
 }
 
+TEST_CASE("levels: arrays that begin with the same levels, and one of them that others read", "[levels]") {
+  on_every_device([](ta::Device) {
+    const std::int64_t n = 80;
+    const ta::Array a = noise({n, 5}, 1), b = noise({n, 5}, 2);
+    const auto grown = [&](ta::Array x, std::int64_t from, std::int64_t to, const ta::Array& by, const Pause& pause) {
+      for (std::int64_t k = from; k < to; ++k) {
+        x.set({k}, x(k - 1) * by(k) + a(k));
+        if (k % 16 == 2) pause(x);
+      }
+      return x;
+    };
+    check_program([&](const Pause& pause) {
+      const ta::Array half = grown(b, 1, n / 2, b, pause);
+      const ta::Array first = grown(half, n / 2, n, a, pause), second = grown(half, n / 2, n, b, pause);
+      return std::vector{first * 2.0, second, ta::sum(half, 1), ta::stack({first(n - 1), half(n - 1)})};
+    });
+  });
+}
+
 TEST_CASE("levels: states that feed each other, and the last of them", "[levels]") {
   on_every_device([](ta::Device) {
     const ta::Array a = noise({12, 30}, 5);
