@@ -17,7 +17,7 @@
 namespace tarry::runtime {
 namespace {
 
-constexpr std::size_t kMostNumbers = 4096;  ///< a kernel's parameters of series
+constexpr std::size_t kMostNumbers = 16384;  ///< a kernel's parameters of series
 
 using graph::Graph;
 using graph::GraphEdge;

@@ -190,6 +190,15 @@ TEST_CASE("levels: boxes that are copied, that take turns, and what lies between
   });
 }
 
+TEST_CASE("levels: thousands of elements that are numbers are one kernel on a CPU", "[levels]") {
+  const ta::Scope placed(ta::cpu);
+  const std::int64_t n = 6000;
+  ta::Array x = ta::zeros({n}, ta::float64);
+  for (std::int64_t k = 0; k < n; ++k) x.set({k}, static_cast<double>(k) * 0.25);
+  CHECK(ta::plan(x).counters().kernels == 1);
+  CHECK(same_bits(x.to_vector<double>(), (ta::arange(n, ta::float64) * 0.25).to_vector<double>()));
+}
+
 TEST_CASE("levels: arrays that begin with the same levels, and one of them that others read", "[levels]") {
   on_every_device([](ta::Device) {
     const std::int64_t n = 80;
