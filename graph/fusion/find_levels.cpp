@@ -112,6 +112,7 @@ void add_kernels(const FusionGraph& f, const Writes& writes, const Limits& limit
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (used[i]) continue;
     for (const Effort effort : {Effort::AllRuns, Effort::Meeting, Effort::Alone}) {
+      if (effort == Effort::AllRuns && found[i].array == kNoId) continue;  // a chain stores nothing
       const std::optional<Recurrence> r = recurrence_of(f, writes, found, used, i, effort);
       if (!r) break;
       std::shared_ptr<const Levels> kernel = make_levels(f, limits, r->orbits, r->arrays);

@@ -9,8 +9,8 @@ namespace tarry::graph {
 namespace {
 
 constexpr std::size_t kMostOrbits = 200;
-constexpr int kMostOtherRuns = 4;
-constexpr std::int64_t kMostTurns = 4;
+constexpr int kMostOtherRuns = 4;          ///< of an array, beside the longest
+constexpr std::int64_t kMostTurns = 4;     ///< statements that take turns
 constexpr std::int64_t kMostLevels = 256;  ///< of an array, to each that an update of its own made
 
 /// Coordinates that cannot move are dropped, so that equal places have equal maps.
@@ -38,6 +38,14 @@ std::optional<Dims> steps_between(const Source& a, const Source& b) {
     steps.push_back(b.map[d].start - a.map[d].start);
   }
   return steps;
+}
+
+/// Every step-th level, from `first` on.
+std::vector<Source> every(const std::vector<Source>& levels, std::int64_t first, std::int64_t step) {
+  std::vector<Source> some;
+  for (std::int64_t k = first; k < static_cast<std::int64_t>(levels.size()); k += step)
+    some.push_back(levels[static_cast<std::size_t>(k)]);
+  return some;
 }
 
 /// True if a value that began at `a` is at `b`, `count` steps on.
@@ -195,14 +203,6 @@ bool Orbits::add(const Layers& layers) {
   if (2 * best.count() < static_cast<std::int64_t>(layers.levels.size()) && add_in_turns(layers)) return true;
   if (best.count() < kFewestLevels) return false;
   return add_run(layers, best.copies ? best : Run{0, static_cast<std::int64_t>(layers.levels.size()), false});
-}
-
-/// Every step-th level, from `first` on.
-std::vector<Source> every(const std::vector<Source>& levels, std::int64_t first, std::int64_t step) {
-  std::vector<Source> some;
-  for (std::int64_t k = first; k < static_cast<std::int64_t>(levels.size()); k += step)
-    some.push_back(levels[static_cast<std::size_t>(k)]);
-  return some;
 }
 
 /// Levels of every step-th. Those of one step share a loop.

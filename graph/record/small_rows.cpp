@@ -81,7 +81,7 @@ class Row {
     return {mean, m2};
   }
 
-  /// What elements up to each one combine to: by quads, and by the tree of these.
+  /// Combinations of the elements up to each one: by quads, and by the tree of these.
   [[nodiscard]] Elements scanned() {
     Elements own = x_;
     for (std::size_t k = 0; k < x_.size(); ++k)
